@@ -13,66 +13,67 @@
 namespace weir::app {
 namespace {
 
-// Where a server that listens on `address` is reached from its own machine.
-Result<Place> place_of(const net::Address& address, bool tls) {
-  if (address.unix_socket()) return Place{{.host = {}, .port = 0, .path = address.host()}};
-  if (address.port() == 0) return failure(address.text(), "the system chose the port; --admin ADDRESS says which");
+// Returns the address to connect to, on the same host, for a server that listens on `address`.
+Result<ServerAddress> address_of(const net::Address& address, bool tls) {
+  if (address.unix_socket()) return ServerAddress{{.host = {}, .port = 0, .path = address.host()}};
+  if (address.port() == 0) return failure(address.text(), "the system chose the port; pass it with --admin ADDRESS");
   const std::string host = address.host();
-  const bool is_any = host == "0.0.0.0" || host == "::";  // which takes IPv4 as well
-  return Place{{.host = is_any ? "127.0.0.1" : host, .port = address.port(), .path = {}}, tls};
+  const bool is_any = host == "0.0.0.0" || host == "::";  // a wildcard address, which also accepts IPv4
+  return ServerAddress{{.host = is_any ? "127.0.0.1" : host, .port = address.port(), .path = {}}, tls};
 }
 
-Result<Place> place_by(const AdminOptions& options, const server::Config& config) {
+Result<ServerAddress> address_by(const AdminOptions& options, const server::Config& config) {
   if (!options.address.empty()) {
-    auto place = Place::parse(options.address);
-    if (!place) return failure("--admin: " + place.error().where, place.error().what);
-    return place;
+    auto address = ServerAddress::parse(options.address);
+    if (!address) return failure("--admin: " + address.error().where, address.error().what);
+    return address;
   }
   const auto* listener = config.listener("admin");
-  if (!listener) return failure("listeners.admin", "is off in weir.yaml, so that the server cannot be reached");
-  return place_of(listener->listen.front(), listener->tls.has_value());
+  if (!listener) return failure("listeners.admin", "off in weir.yaml: the server cannot be reached");
+  return address_of(listener->listen.front(), listener->tls.has_value());
 }
 
-// Whether weir.yaml is about the server that is reached: it says where that is, or the server is on this machine.
-bool is_ours(const AdminOptions& options, const Place& place) {
-  return options.address.empty() || place.local();
+// True if weir.yaml describes this server: the address was taken from it, or the server is on this host.
+bool is_ours(const AdminOptions& options, const ServerAddress& address) {
+  return options.address.empty() || address.local();
 }
 
-// Reading works without one, unless a file was named.
-Result<std::string> token_for(const AdminOptions& options, Right right, const Place& place,
+// Returns the token to send. Changes require one. For reading, a missing file is an error only if a flag or weir.yaml
+// names it.
+Result<std::string> token_for(const AdminOptions& options, Right right, const ServerAddress& address,
                               const server::Config& config) {
   if (right == Right::none) return std::string();
   if (!options.token_file.empty()) return server::read_token(options.token_file);
   const std::filesystem::path directory = secrets_directory(config);
   const auto* listener = config.listener("admin");
-  const bool ours = is_ours(options, place);
+  const bool ours = is_ours(options, address);
   if (right == Right::read && ours && listener && listener->token_file)
     return server::read_token(*listener->token_file);
   if (!ours || directory.empty()) {
     if (right == Right::read) return std::string();
-    return failure(place.text(), "changes need the server's admin token; --token-file FILE names it");
+    return failure(address.text(), "changes require the admin token; use --token-file FILE");
   }
   auto token = server::read_token(directory / server::admin_token_file);
   if (token || right == Right::change) return token;
   return std::string();
 }
 
-TlsTrust trust_for(const AdminOptions& options, const Place& place, const server::Config& config) {
+TlsTrust trust_for(const AdminOptions& options, const ServerAddress& address, const server::Config& config) {
   TlsTrust trust{.ca = options.ca, .pinned = {}, .certificate = options.certificate, .key = options.key};
   const auto* listener = config.listener("admin");
-  if (options.ca.empty() && options.address.empty() && place.tls && listener)
+  if (options.ca.empty() && options.address.empty() && address.tls && listener)
     trust.pinned = listener->tls->certificate_chain;
   if (trust.key.empty()) trust.key = trust.certificate;
   return trust;
 }
 
-tl::unexpected<Error> refused(const Place& place, const HttpResponse& response) {
+tl::unexpected<Error> error_from(const ServerAddress& address, const HttpResponse& response) {
   const auto problem = JsonAnswer::parse(response.body);
   std::string detail = problem ? problem->text("/detail") : "";
   if (detail.empty())
-    detail = "answered with status " + std::to_string(response.status) + "; is it Weir's admin listener?";
-  if (response.status == 401) detail += " --token-file FILE shows one.";
-  return failure(place.text(), std::move(detail));
+    detail = "responded with status " + std::to_string(response.status) + "; is this Weir's admin listener?";
+  if (response.status == 401) detail += " Use --token-file FILE.";
+  return failure(address.text(), std::move(detail));
 }
 
 }  // namespace
@@ -81,26 +82,27 @@ Result<Access> find_access(const AdminOptions& options, Right right) {
   const bool needs_config = options.address.empty() || options.token_file.empty();
   auto config = needs_config ? server_config(options.config) : Result<server::Config>(server::Config{});
   if (!config) {
-    // A server goes on with the file that it had: to read, or with --admin, it can still be reached.
+    // weir.yaml is invalid, but a running server keeps its old configuration, so reading and requests with --admin can
+    // still work.
     if (right == Right::change && options.address.empty()) return tl::unexpected(config.error());
-    fmt::print(stderr, "weir: {}\nweir: so the server is contacted as if there were no weir.yaml\n",
+    fmt::print(stderr, "weir: {}\nweir: ignoring weir.yaml, contacting the server with default settings\n",
                config.error().message());
     config = server::default_config(environment());
   }
-  auto place = place_by(options, *config);
-  if (!place) return tl::unexpected(place.error());
-  auto token = token_for(options, right, *place, *config);
+  auto address = address_by(options, *config);
+  if (!address) return tl::unexpected(address.error());
+  auto token = token_for(options, right, *address, *config);
   if (!token) return tl::unexpected(token.error());
-  TlsTrust trust = trust_for(options, *place, *config);
-  return Access{std::move(*place), std::move(trust), std::move(*token)};
+  TlsTrust trust = trust_for(options, *address, *config);
+  return Access{std::move(*address), std::move(trust), std::move(*token)};
 }
 
 void add_admin_options(CLI::App& line, AdminOptions& options) {
-  add_file(line, "--config", options.config, "The weir.yaml of the server");
-  add_text(line, "--admin", options.address, "ADDRESS", "Its admin listener (default: 127.0.0.1:8089)");
-  add_file(line, "--token-file", options.token_file, "The token to show");
-  add_file(line, "--ca", options.ca, "The authority that signed the server's certificate (https)");
-  add_file(line, "--certificate", options.certificate, "A certificate to show, for a server that asks for one");
+  add_file(line, "--config", options.config, "weir.yaml of the server");
+  add_text(line, "--admin", options.address, "ADDRESS", "Address of its admin listener (default: 127.0.0.1:8089)");
+  add_file(line, "--token-file", options.token_file, "File with the token to send");
+  add_file(line, "--ca", options.ca, "CA that signed the server's certificate (https)");
+  add_file(line, "--certificate", options.certificate, "Client certificate, if the server requires one");
   add_file(line, "--key", options.key, "Its key (default: in the same file)");
 }
 
@@ -141,18 +143,18 @@ Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std:
 }
 
 Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target) {
-  const auto& [place, trust, token] = access;
-  const auto response = http_request(place, trust, right == Right::change ? "POST" : "GET", target, token);
+  const auto& [address, trust, token] = access;
+  const auto response = http_request(address, trust, right == Right::change ? "POST" : "GET", target, token);
   if (!response) return tl::unexpected(response.error());
-  if (response->status != 200) return refused(place, *response);
+  if (response->status != 200) return error_from(address, *response);
   auto json = JsonAnswer::parse(response->body);
-  if (!json) return failure(place.text(), "the answer is not JSON; is it Weir's admin listener?");
+  if (!json) return failure(address.text(), "response is not JSON; is this Weir's admin listener?");
   return AdminAnswer{response->body, std::move(*json)};
 }
 
 Result<HttpStream> admin_stream(const Access& access, std::string_view target) {
-  const auto& [place, trust, token] = access;
-  auto stream = HttpStream::open(place, trust, target, token);
+  const auto& [address, trust, token] = access;
+  auto stream = HttpStream::open(address, trust, target, token);
   if (!stream || stream->status() == 200) return stream;
   HttpResponse response{.status = stream->status(), .body = {}};
   constexpr std::size_t max_error_body = 65536;
@@ -161,7 +163,7 @@ Result<HttpStream> admin_stream(const Access& access, std::string_view target) {
     if (!more || more->empty()) break;
     response.body += *more;
   }
-  return refused(place, response);
+  return error_from(address, response);
 }
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// How commands reach a running server: the options that they share, and one request to its admin listener.
+// Access to the admin listener of a running server: the options that commands share, and requests.
 #pragma once
 
 #include <cstddef>
@@ -18,63 +18,63 @@
 namespace weir::app {
 
 struct AdminOptions {
-  std::string config;       // empty: as weir serve finds it
-  std::string address;      // empty: as weir.yaml says
-  std::string token_file;   // empty: by weir.yaml, or the one in the state directory
-  std::string ca;           // empty: on this machine, the certificate that weir.yaml names
-  std::string certificate;  // shown to a server that asks for one
+  std::string config;       // empty: the file that weir serve would use
+  std::string address;      // empty: from weir.yaml
+  std::string token_file;   // empty: from weir.yaml, or in the state directory
+  std::string ca;           // empty: on this host, the certificate in weir.yaml
+  std::string certificate;  // client certificate
   std::string key;
 };
 
-// `options` outlives the parsing.
+// `options` must outlive the parsing.
 void add_admin_options(CLI::App& line, AdminOptions& options);
 
-// The help's paragraph about them.
+// The paragraph of the help about these options.
 inline constexpr auto admin_footer =
-    "The command talks to the server's admin listener. Where that is, and which token it wants, is in the\n"
-    "weir.yaml that the server was started with: --config FILE, else WEIR_CONFIG, else /etc/weir/weir.yaml,\n"
-    "else the defaults. --admin names another place: HOST:PORT, https://HOST:PORT or unix:PATH.\n";
+    "The command connects to the server's admin listener. Address and token come from the server's\n"
+    "weir.yaml: --config FILE, else WEIR_CONFIG, else /etc/weir/weir.yaml, else the defaults. --admin\n"
+    "overrides the address: PORT, HOST:PORT, https://HOST:PORT or unix:PATH.\n";
 
 // JSON from the server, read by pointers (RFC 6901): `/policy/digest`, `/listeners/0/name`.
 class JsonAnswer {
  public:
   [[nodiscard]] static std::optional<JsonAnswer> parse(std::string_view text);
 
-  // A text as it is, anything else as JSON writes it; empty if it is null or absent.
+  // Returns a string as it is and any other value as JSON; empty if it is null or absent.
   [[nodiscard]] std::string text(const std::string& pointer) const;
   [[nodiscard]] bool is_true(const std::string& pointer) const { return text(pointer) == "true"; }
-  // Zero if it is none, or absent.
+  // Returns zero if the value is not a number, or absent.
   [[nodiscard]] std::uint64_t number(const std::string& pointer) const;
-  // Of an array.
+  // Returns the length of an array.
   [[nodiscard]] std::size_t size(const std::string& pointer) const;
   [[nodiscard]] std::vector<std::string> texts(const std::string& pointer) const;
 
  private:
   std::unique_ptr<simdjson::dom::parser> parser_ = std::make_unique<simdjson::dom::parser>();
-  simdjson::dom::element root_;  // in the parser
+  simdjson::dom::element root_;  // a view into the parser's memory
 };
 
 struct AdminAnswer {
   std::string text;
-  JsonAnswer json;  // the same
+  JsonAnswer json;  // the parsed text
 };
 
-enum class Right { none, read, change };  // health needs none
+enum class Right { none, read, change };  // none: health needs no token
 
-// How the server is reached, and with what.
+// The address of the server, and the credentials.
 struct Access {
-  Place place;
+  ServerAddress address;
   TlsTrust trust;
-  std::string token;  // empty: none is shown
+  std::string token;  // empty: none
 };
 
 [[nodiscard]] Result<Access> find_access(const AdminOptions& options, Right right);
 
-// An answer that is no success is an error in the server's words.
+// A response other than 200 is an error with the server's message.
 [[nodiscard]] Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std::string_view target);
 [[nodiscard]] Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target);
 
-// An answer that is read as it comes: /v1/stream.
+// Opens a response that is read in parts, such as /v1/stream.
 [[nodiscard]] Result<HttpStream> admin_stream(const Access& access, std::string_view target);
 
 }  // namespace weir::app

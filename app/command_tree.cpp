@@ -7,7 +7,7 @@
 namespace weir::app {
 namespace {
 
-// A type is `TEXT:{text,json}` where add_choice (options.h) made it.
+// Parses the types that add_words (options.h) makes, such as `TEXT:{text,json}`.
 std::vector<std::string> read_choices(const std::string& type) {
   const std::size_t open = type.find('{');
   const std::size_t close = type.rfind('}');

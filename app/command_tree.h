@@ -1,5 +1,4 @@
-// The command line as completions and man pages need it: read from the parser, so that they agree with it and with
-// --help.
+// The command line as data for completions and man pages. It is read from the parser, so they agree with --help.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ namespace weir::app {
 
 // An option, or an argument.
 struct CommandOption {
-  std::vector<std::string> names;  // with their dashes; none: an argument
-  std::string shown;               // what the help calls its value; empty: it takes none
+  std::vector<std::string> names;  // names with their dashes; empty: an argument
+  std::string shown;               // name of its value in the help; empty: it takes no value
   std::string description;
-  std::vector<std::string> choices;  // where only these words will do
+  std::vector<std::string> choices;  // allowed values; empty: any
   bool is_file = false;
   bool is_repeated = false;
   bool is_required = false;
@@ -25,7 +24,7 @@ struct CommandOption {
 struct CommandTree {
   std::string name;
   std::string description;
-  std::string footer;  // of the help: paragraphs, examples, exit codes
+  std::string footer;  // paragraphs, examples and exit codes of the help
   std::vector<CommandOption> options;
   std::vector<CommandOption> arguments;
   std::vector<CommandTree> commands;

@@ -1,4 +1,4 @@
-// The subcommands: each adds its part to the command line, and says what to do once that is parsed.
+// The subcommands. Each adds its options to the command line and returns the function to run once that is parsed.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace weir::app {
 
 // Exit codes.
 inline constexpr int ok = 0;
-inline constexpr int failed = 1;   // the work failed, or found what it looked for: mistakes
+inline constexpr int failed = 1;   // the command failed, or a validation found errors
 inline constexpr int misused = 2;  // the command line is wrong
-inline constexpr int tighter = 3;  // weir diff: somebody could be denied who was not before
+inline constexpr int tighter = 3;  // weir diff: requests that were admitted could be denied
 
 struct Command {
   CLI::App* line = nullptr;
-  std::function<int()> run;  // gives an exit code
-  // What was meant by words that it does not know, for the end of the message; empty: nothing is known.
+  std::function<int()> run;  // runs the command and returns its exit code
+  // Returns the end of the message about unknown arguments. An empty result adds nothing.
   std::function<std::string(const std::vector<std::string>& unknown)> hint{};
 };
 
@@ -40,8 +40,9 @@ Command init_command(CLI::App& weir);
 Command schema_command(CLI::App& weir);
 Command demo_command(CLI::App& weir);
 
-// The whole line is what they are about; so they are added last.
+// These describe the whole command line, so they are added last.
 Command completion_command(CLI::App& weir);
 Command man_command(CLI::App& weir);
+Command help_command(CLI::App& weir);
 
 }  // namespace weir::app

@@ -16,8 +16,7 @@
 namespace weir::app {
 namespace {
 
-// The words of the line so far: which command, and what stands before the one to complete. Bash splits
-// `--format=json` at the sign, which is then a word of its own.
+// Finds the command and the word before the one to complete. Bash splits `--format=json` into three words.
 constexpr auto bash_opening = R"(# Completes the command line of weir. In ~/.bashrc:  source <(weir completion bash)
 
 _weir_words() {{ local IFS=$' \t\n'; COMPREPLY=($(compgen -W "$1" -- "$current")); }}
@@ -58,10 +57,10 @@ std::string names_of(const CommandTree& command) {
 
 std::string bash_action(const CommandOption& value) {
   if (!value.choices.empty()) return fmt::format("_weir_words '{}'", fmt::join(value.choices, " "));
-  return value.is_file ? "_weir_files" : ":";  // what else it may be, only the user knows
+  return value.is_file ? "_weir_files" : ":";  // any text
 }
 
-// After an option that takes a value, only that value is completed.
+// After an option that takes a value, completes only that value.
 std::string value_cases(const CommandTree& command) {
   std::string cases;
   for (const CommandOption& option : command.options) {
@@ -73,7 +72,7 @@ std::string value_cases(const CommandTree& command) {
   return cases;
 }
 
-// Where an argument stands, all of its kind are alike: files, or words.
+// Completes every argument like the first: files, or words.
 std::string argument_case(const CommandTree& command) {
   return command.arguments.empty()
              ? std::string()
@@ -106,7 +105,8 @@ _weir() {
   typeset -A opt_args
 )";
 
-// As a file of $fpath it is the body of the function that is called; sourced, it only declares it.
+// zsh runs a file found in $fpath as the body of _weir, which must then call the function it has just defined. A file
+// that is sourced only registers the function.
 constexpr auto zsh_closing = R"(}
 
 if [[ ${funcstack[1]} == _weir ]]; then
@@ -116,7 +116,7 @@ else
 fi
 )";
 
-// Within single quotes, and within the brackets or before the colon that delimit a description.
+// Escapes text for single quotes, and for the brackets and colons that delimit descriptions.
 std::string zsh_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -139,7 +139,7 @@ std::string option_spec(const CommandOption& option) {
   std::string spec = option.is_repeated ? "'*'" : fmt::format("'({})'", fmt::join(option.names, " "));
   spec += option.names.size() == 1 ? option.names.front() : fmt::format("{{{}}}", fmt::join(option.names, ","));
   const bool takes_value = !option.shown.empty();
-  // `=` allows both --format json and --format=json; a short option takes its value as the next word only.
+  // `=` allows both --format json and --format=json.
   if (takes_value) spec += "=";
   spec += fmt::format("'[{}]", zsh_escaped(option.description));
   if (takes_value) spec += fmt::format(":{}:{}", zsh_escaped(option.shown), zsh_action(option));
@@ -174,7 +174,7 @@ std::string zsh_completion(const CommandTree& tree) {
   return script + "      esac\n      ;;\n  esac\n" + zsh_closing;
 }
 
-// What may follow on a line of fish has a condition: the command that the line has; empty: none yet.
+// In fish each completion has a condition: the command on the line, or an empty text before there is one.
 constexpr auto fish_opening =
     R"(# Completes the command line of weir. In ~/.config/fish/completions/weir.fish, or:  weir completion fish | source
 
@@ -191,7 +191,7 @@ end
 complete -c weir -f
 )";
 
-// Within single quotes.
+// Quotes text with single quotes.
 std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -218,7 +218,7 @@ std::string fish_options(const CommandTree& command, const std::string& conditio
   return lines;
 }
 
-// Where an argument stands, all of its kind are alike, as in bash.
+// Completes every argument like the first, as in bash.
 std::string fish_argument(const CommandTree& command, const std::string& condition) {
   if (command.arguments.empty()) return {};
   const CommandOption& argument = command.arguments.front();
@@ -262,13 +262,13 @@ constexpr auto completion_footer =
     "  weir completion zsh > /usr/local/share/zsh/site-functions/_weir\n"
     "  weir completion fish > ~/.config/fish/completions/weir.fish\n"
     "\n"
-    "Exit codes: 0 success, 1 it could not be written, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the script could not be written, 2 usage error.";
 
 }  // namespace
 
 Command completion_command(CLI::App& weir) {
   auto shell = std::make_shared<Shell>(Shell::bash);
-  auto* line = weir.add_subcommand("completion", "Print a script that completes weir's command line");
+  auto* line = weir.add_subcommand("completion", "Print a shell completion script");
   line->footer(completion_footer);
   add_choice(*line, "SHELL", *shell, shells, "The shell")->required();
   return {line, [shell, &weir] {

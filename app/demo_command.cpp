@@ -26,7 +26,8 @@ constexpr std::size_t columns = 40;
 
 using Instants = std::vector<Instant>;
 
-// Every algorithm, all with the same rate. They differ in the burst they allow and how they count.
+// Returns a limit of each algorithm, all with the same rate. They differ in the burst that they allow and in how they
+// count.
 std::array<Result<Limit>, 7> limits(Rate rate) {
   const std::uint64_t burst = rate.count;
   const WindowNumbers window{.limit = rate.count, .window = rate.per};
@@ -39,8 +40,7 @@ std::array<Result<Limit>, 7> limits(Rate rate) {
           Limit::sliding_window_counter(window)};
 }
 
-// A trickle; two bursts on either side of a window's edge; callers that try again at once;
-// and a burst after a rest.
+// Returns a trickle, two bursts around a window boundary, immediate retries, and a burst after a pause.
 Instants bursty_trace() {
   Instants trace;
   const auto arrive = [&trace](int count, Duration from, Duration every) {
@@ -54,7 +54,7 @@ Instants bursty_trace() {
   return trace;
 }
 
-// When the requests that were admitted passed: at once, or at their turn.
+// Returns the times at which the admitted requests passed: immediately, or at their turn in the queue.
 Result<Instants> run_trace(const Limit& limit, const Instants& trace) {
   const auto clock = std::make_shared<ManualClock>(start);
   auto limiter = Limiter::create(limit, clock);
@@ -71,21 +71,21 @@ std::ptrdiff_t count_in(const Instants& instants, Instant from, Instant until) {
   return std::ranges::count_if(instants, [=](Instant t) { return from <= t && t < until; });
 }
 
-// The most that passed in any stretch of that length.
+// Returns the maximum number of requests in any window of that length.
 std::ptrdiff_t max_in_window(const Instants& passed, Duration stretch) {
   std::ptrdiff_t most = 0;
   for (const Instant t : passed) most = std::max(most, count_in(passed, t, t + stretch));
   return most;
 }
 
-// One character per column: how many passed, `-` if all that came were denied, `.` if none came.
+// Returns one character per column: the number of requests admitted, `-` if all were denied, `.` if none arrived.
 std::string timeline(const Instants& trace, const Instants& passed) {
   std::string line;
   for (std::size_t i = 0; i < columns; ++i) {
     const Instant from = start + static_cast<int>(i) * column;
     const auto count = count_in(passed, from, from + column);
-    const bool somebody_came = count_in(trace, from, from + column) > 0;
-    line += count > 0 ? fmt::format("{}", count) : somebody_came ? "-" : ".";
+    const bool has_arrivals = count_in(trace, from, from + column) > 0;
+    line += count > 0 ? fmt::format("{}", count) : has_arrivals ? "-" : ".";
   }
   return line;
 }
@@ -94,8 +94,8 @@ void print_row(std::string_view name, const std::string& line, std::size_t passe
   fmt::print("{:<23}{}{:>8}{:>7}\n", name, line, passed, most);
 }
 
-// Prints what `error` says where a row should be. False, for the caller to pass on.
-bool complain(const Error& error) {
+// Prints the error. Returns false, for the caller to pass on.
+bool report(const Error& error) {
   fmt::print(stderr, "weir: {}\n", error.message());
   return false;
 }
@@ -103,30 +103,30 @@ bool complain(const Error& error) {
 bool show_timelines() {
   const Rate rate{.count = 8, .per = 4s};
   const Instants trace = bursty_trace();
-  fmt::print("One bursty trace, evaluated by each algorithm at 8 per 4 s.\n\n");
+  fmt::print("One bursty trace under each algorithm at 8 per 4 s.\n\n");
   fmt::print("{:<23}{:<10}{:<10}{:<10}{:<10}{:>8}{:>7}\n", "", "0 s", "5 s", "10 s", "15 s", "passed", "in 4 s");
   print_row("arrived", timeline(trace, trace), trace.size(), max_in_window(trace, rate.per));
   for (const auto& limit : limits(rate)) {
-    if (!limit) return complain(limit.error());
+    if (!limit) return report(limit.error());
     const auto passed = run_trace(*limit, trace);
-    if (!passed) return complain(passed.error());
+    if (!passed) return report(passed.error());
     print_row(name_of(limit->algorithm()), timeline(trace, *passed), passed->size(), max_in_window(*passed, rate.per));
   }
   fmt::print(
-      "\nA column is half a second: how many passed, - all were denied, . nobody came.\n"
-      "\"in 4 s\" is the most that passed in any four seconds. The meter has a burst of 1, so only\n"
-      "evenly spaced callers pass; in the queue 7 may wait, and pass at their turn.\n");
+      "\nA column is half a second: the number of requests admitted, - if all were denied, . if none arrived.\n"
+      "\"in 4 s\" is the maximum in any four seconds. The meter has a burst of 1, so it admits only evenly\n"
+      "spaced requests. The queue delays up to 7 requests.\n");
   return true;
 }
 
-// Takes all there is, is denied, and comes back when told to; and one microsecond too early.
+// Uses the limit up to a denial, then tries again at retry_after and one microsecond earlier.
 bool show_denial(const Limit& limit) {
   const auto clock = std::make_shared<ManualClock>(start + 1s);
   auto limiter = Limiter::create(limit, clock);
-  if (!limiter) return complain(limiter.error());
+  if (!limiter) return report(limiter.error());
   Decision decision = limiter->check();
   while (decision.admitted) decision = limiter->check();
-  if (!decision.retry_after) return complain({std::string(name_of(limit.algorithm())), "denied for ever"});
+  if (!decision.retry_after) return report({std::string(name_of(limit.algorithm())), "denied forever"});
 
   const Instant back_at = clock->now() + *decision.retry_after;
   const auto answer_at = [&](Instant now) {
@@ -140,26 +140,26 @@ bool show_denial(const Limit& limit) {
 }
 
 bool show_denials() {
-  fmt::print("\nA denial says when to come back, and that is exact. 7 per 3 s, all taken at 1 s, one too many:\n\n");
+  fmt::print("\nretry_after of a denial is exact. 7 per 3 s, all admitted at 1 s, then one request too many:\n\n");
   fmt::print("{:<23}{:>12}   {:<17}{}\n", "", "retry_after", "1 us earlier", "then");
   return std::ranges::all_of(limits({.count = 7, .per = 3s}), [](const Result<Limit>& limit) {
-    return limit ? show_denial(*limit) : complain(limit.error());
+    return limit ? show_denial(*limit) : report(limit.error());
   });
 }
 
 constexpr auto demo_footer =
-    "Runs one trace through each algorithm and shows what passed when, and that the wait which a denial\n"
-    "names is exact. Uses virtual time: it ends at once, and prints the same every time.\n"
+    "Runs one trace through each algorithm, shows what was admitted when, and that retry_after of a denial\n"
+    "is exact. Uses virtual time: it returns at once and always prints the same.\n"
     "\n"
     "Example:\n"
     "  weir demo\n"
     "\n"
-    "Exit codes: 0 success, 1 failure, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 failure, 2 usage error.";
 
 }  // namespace
 
 Command demo_command(CLI::App& weir) {
-  auto* line = weir.add_subcommand("demo", "Show the algorithms at work on one bursty trace");
+  auto* line = weir.add_subcommand("demo", "Show the algorithms on one bursty trace");
   line->footer(demo_footer);
   return {line, [] { return show_timelines() && show_denials() ? ok : failed; }};
 }

@@ -18,15 +18,15 @@ constexpr std::array<Word<Format>, 3> diff_formats{
     {{"text", Format::text}, {"markdown", Format::markdown}, {"json", Format::json}}};
 
 constexpr auto diff_footer =
-    "Shows what changes for whom, in words for a review: each change is tighter, looser, different (some may\n"
-    "get more and some less) or neutral. Limits are matched by their names. - is the standard input.\n"
+    "Describes each change for a review as tighter, looser, different (some requests gain, some lose) or\n"
+    "neutral. Limits are matched by name. - is the standard input.\n"
     "\n"
     "Examples:\n"
     "  weir diff policy.yaml policy-next.yaml\n"
     "  git show main:policy.yaml | weir diff --format markdown - policy.yaml\n"
     "\n"
-    "Exit codes: 0 nobody could be denied who was not before, 3 somebody could (tighter or different),\n"
-    "1 a file does not load, 2 the command line is wrong.";
+    "Exit codes: 0 no admitted request could be denied, 3 some could (tighter or different), 1 a file does\n"
+    "not load, 2 usage error.";
 
 struct DiffOptions {
   std::string before;
@@ -70,12 +70,12 @@ int diff(const DiffOptions& options) {
 
 Command diff_command(CLI::App& weir) {
   auto options = std::make_shared<DiffOptions>();
-  auto* line = weir.add_subcommand("diff", "Show what changes between two policies, and for whom");
+  auto* line = weir.add_subcommand("diff", "Compare two policies");
   line->footer(diff_footer);
-  add_file(*line, "OLD", options->before, "The policy as it is")->required();
-  add_file(*line, "NEW", options->after, "The policy as it would be")->required();
+  add_file(*line, "OLD", options->before, "Current policy")->required();
+  add_file(*line, "NEW", options->after, "New policy")->required();
   add_merge_domains(*line, options->merges_domains);
-  add_choice(*line, "--format", options->format, diff_formats, "How to show it (default: text)");
+  add_choice(*line, "--format", options->format, diff_formats, "Output format (default: text)");
   line->callback([options] { check_standard_input({options->before, options->after}); });
   return {line, [options] { return diff(*options); }};
 }

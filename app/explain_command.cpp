@@ -26,26 +26,26 @@ namespace {
 constexpr std::array<Word<Format>, 2> explain_formats{{{"text", Format::text}, {"json", Format::json}}};
 
 constexpr auto explain_footer =
-    "Says first what the answer is, as far as the policy alone decides it; then which limits cover the\n"
-    "request, for which consumer and with which numbers once the tier is known, and why the other limits do\n"
-    "not. Nothing is charged, and what is used up is not known.\n"
+    "Prints the outcome as far as the policy alone decides it; then the limits that cover the request, with\n"
+    "consumer and numbers for its tier; then the limits that do not cover it, and why. Nothing is charged,\n"
+    "and current usage is not considered.\n"
     "\n"
-    "--ip is the sender of the request to Weir. Its default, 127.0.0.1, is a trusted proxy unless the policy\n"
-    "says otherwise, so that headers about user, tier and forwarded address are believed; give a client's\n"
-    "address to see what a client could achieve with them. --user, --api-key, --tier and --cost are what a\n"
-    "calling program knows by itself: always believed.\n"
+    "--ip is the address that sends the request to Weir. The default, 127.0.0.1, is a trusted proxy unless\n"
+    "the policy says otherwise, so its headers about user, tier and forwarded address are accepted. Give a\n"
+    "client's address to see what a client could achieve with them. --user, --api-key, --tier and --cost\n"
+    "are values that the calling program sends; they are always accepted.\n"
     "\n"
-    "A descriptor of Envoy's rate limit service is given by its domain and its entries.\n"
+    "For a descriptor of Envoy's rate limit service, give its domain and entries.\n"
     "\n"
-    "Of a leased or approximate limit it shows what that comes to. How many nodes there are,\n"
-    "store.redis.nodes of --config says; without it, 64.\n"
+    "For leased and approximate limits, the bounds depend on the number of nodes: store.redis.nodes of\n"
+    "--config, else 64.\n"
     "\n"
     "Examples:\n"
     "  weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7\n"
     "  weir explain policy.yaml --request 'GET /api/v1/me' --header 'X-User-Id: alice'\n"
     "  weir explain ratelimit.yaml --domain edge --descriptor remote_address=192.0.2.7\n"
     "\n"
-    "Exit codes: 0 success, 1 the policy does not load, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the policy does not load, 2 usage error.";
 
 struct ExplainOptions {
   std::string file;
@@ -62,7 +62,7 @@ struct ExplainOptions {
   Format format = Format::text;
 };
 
-// `POST /login`; without a method, GET.
+// Parses a request such as `POST /login`. Without a method it is GET.
 void set_request(std::string_view request, Query& query) noexcept {
   request = base::trimmed(request);
   const std::size_t space = request.find(' ');
@@ -141,19 +141,19 @@ Command explain_command(CLI::App& weir) {
   add_merge_domains(*line, options->merges_domains);
   auto* request = add_text(*line, "--request", options->request, "'METHOD /path'", "The request");
   add_check(request, check_request);
-  add_check(add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated"),
+  add_check(add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "Header of the request; may be repeated"),
             check_header);
-  add_check(add_text(*line, "--ip", options->ip, "ADDRESS", "The sender (default: 127.0.0.1, a trusted proxy)"),
+  add_check(add_text(*line, "--ip", options->ip, "ADDRESS", "Sender (default: 127.0.0.1, a trusted proxy)"),
             check_address);
-  add_text(*line, "--user", options->user, "NAME", "The user, as the calling program knows it");
-  add_text(*line, "--api-key", options->api_key, "KEY", "The API key, likewise");
-  add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
-  line->add_option("--cost", options->cost, "The cost, likewise, for limits that write none")
+  add_text(*line, "--user", options->user, "NAME", "User sent by the calling program");
+  add_text(*line, "--api-key", options->api_key, "KEY", "API key sent by the calling program");
+  add_text(*line, "--tier", options->tier, "TIER", "Tier sent by the calling program");
+  line->add_option("--cost", options->cost, "Cost sent by the calling program, for limits that set none")
       ->type_name("N")
       ->option_text("N");
   add_descriptor(*line, options->descriptor);
-  add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
-  add_choice(*line, "--format", options->format, explain_formats, "How to show it (default: text)");
+  add_file(*line, "--config", options->config, "weir.yaml with the number of nodes (store.redis.nodes)");
+  add_choice(*line, "--format", options->format, explain_formats, "Output format (default: text)");
   line->callback([=] { check_descriptor(options->descriptor, {{"--request", request->count() > 0}}); });
   return {line, [options] { return explain(*options); }};
 }

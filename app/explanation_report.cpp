@@ -37,31 +37,32 @@ std::string caller_text(const ExplainedQuery& explained) {
   if (!caller.trusted) {
     words.push_back(address + ", which is not a trusted proxy");
   } else if (address == explained.query.ip) {
-    words.push_back(address + ", a trusted proxy that speaks for itself");
+    words.push_back(address + ", a trusted proxy (no forwarded address)");
   } else {
-    words.push_back(fmt::format("{}, by the word of the trusted proxy {}", address, explained.query.ip));
+    words.push_back(fmt::format("{}, forwarded by trusted proxy {}", address, explained.query.ip));
   }
   if (!caller.user.empty()) words.push_back("user " + printable(caller.user));
   if (!caller.api_key.empty()) words.push_back("api_key " + printable(caller.api_key));
   words.emplace_back(caller.authenticated ? "authenticated" : "anonymous");
-  words.push_back("tier " + explained.explanation.tier + (caller.unknown_tier ? ", for want of a known one" : ""));
+  words.push_back("tier " + explained.explanation.tier +
+                  (caller.unknown_tier ? " (the requested tier is unknown)" : ""));
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
 std::string_view exact_text(policy::WhyExact why) {
   switch (why) {
     case policy::WhyExact::shadow:
-      return "what is only watched has no slices";
+      return "a limit in shadow mode has no slices";
     case policy::WhyExact::queue:
       return "a queue has no slices";
     case policy::WhyExact::log:
       return "a log has no slices";
     case policy::WhyExact::calendar:
-      return "a window of the calendar has no slices";
+      return "a calendar window has no slices";
     case policy::WhyExact::small:
-      return "it is too small for slices";
+      return "the limit is too small for slices";
     case policy::WhyExact::no_allowance:
-      return "it is below 4 for each node";
+      return "the limit is below 4 per node";
     case policy::WhyExact::written:
     case policy::WhyExact::not_exact:
       break;
@@ -69,7 +70,7 @@ std::string_view exact_text(policy::WhyExact why) {
   return "";
 }
 
-// `64 nodes by default`
+// Formats the number of nodes and its source: `64 nodes by default`.
 std::string nodes_text(const NodeCount& nodes) {
   return fmt::format("{} {}", counted(nodes.nodes, "node"), printable(nodes.origin));
 }
@@ -81,21 +82,21 @@ std::string approximate_text(const Limit& numbers, Duration sync, const NodeCoun
   const std::string per = policy::duration_text(std::chrono::ceil<std::chrono::milliseconds>(bound.per));
   std::string most;
   if (numbers.algorithm() == Algorithm::fixed_window) {
-    most = fmt::format("at most {} in a window (limit {})", bound.most, parts);
+    most = fmt::format("at most {} in a window (limit {})", bound.max_admitted, parts);
   } else if (numbers.algorithm() == Algorithm::sliding_window_counter) {
-    most = fmt::format("its estimate is at most {} (1.25 x limit {})", bound.most, numbers.capacity());
+    most = fmt::format("its estimate is at most {} (1.25 x limit {})", bound.max_admitted, numbers.capacity());
   } else {
-    most = fmt::format("at most {0} at once (burst {1}), and {0} more in each {2}", bound.most, parts, per);
+    most = fmt::format("at most {0} at once (burst {1}), and {0} more in each {2}", bound.max_admitted, parts, per);
   }
   return fmt::format("approximate: {}, exchanged every {}; {}", most, policy::duration_text(sync), nodes_text(nodes));
 }
 
-// What the limit's consistency comes to; nothing if it is exact and says so.
+// Describes the limit's effective consistency. Empty if the policy says exact.
 std::string consistency_text(const CompiledLimit& limit, const Limit& numbers, const NodeCount& nodes) {
   const auto [kind, why] = policy::effective_consistency(limit, numbers, nodes.nodes);
   switch (kind) {
     case policy::Consistency::leased:
-      return fmt::format("leased: never over; slices of up to {} units for {}", policy::largest_slice(numbers),
+      return fmt::format("leased: never exceeded; slices of up to {} units for {}", policy::largest_slice(numbers),
                          policy::duration_text(limit.consistency.lease));
     case policy::Consistency::approximate:
       return approximate_text(numbers, limit.consistency.sync, nodes);
@@ -107,12 +108,12 @@ std::string consistency_text(const CompiledLimit& limit, const Limit& numbers, c
   return fmt::format("{}, but decided exactly: {}{}", name_of(limit.consistency.kind), exact_text(why), by);
 }
 
-// Whether there is a store to be unavailable, or the limit says what holds then.
-bool is_outage_of_interest(const CompiledLimit& limit, const NodeCount& nodes) {
+// True if there is a shared store or the limit sets a fallback for one.
+bool has_outage_note(const CompiledLimit& limit, const NodeCount& nodes) {
   return nodes.is_shared || limit.local_share || limit.on_store_failure != policy::OnStoreFailure::local;
 }
 
-// What else there is to say about a limit that covers the request.
+// Returns further notes on a limit that covers the request.
 std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
   std::vector<std::string> notes;
@@ -121,15 +122,16 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
   if (part.numbers) {
     std::string consistency = consistency_text(limit, *part.numbers, explained.nodes);
     if (!consistency.empty()) notes.push_back(std::move(consistency));
-    if (is_outage_of_interest(limit, explained.nodes)) {
+    if (has_outage_note(limit, explained.nodes)) {
       notes.push_back("store unavailable: " + engine::outage_text(limit, *part.numbers, tier, explained.nodes.nodes));
     }
   }
   if (limit.algorithm == policy::PolicyAlgorithm::concurrency) {
-    notes.emplace_back("held until it is released, or its lease is over; without a receipt it is denied");
+    notes.emplace_back("held until released or its lease expires; without a receipt it is denied");
   }
-  if (limit.usage == policy::Usage::reported) notes.emplace_back("usage is reported: what is in flight does not count");
-  if (limit.usage == policy::Usage::reserved) notes.emplace_back("usage is reserved, and settled later");
+  if (limit.usage == policy::Usage::reported)
+    notes.emplace_back("usage is reported afterwards: requests in flight do not count");
+  if (limit.usage == policy::Usage::reserved) notes.emplace_back("usage is reserved and settled later");
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
     notes.push_back(
@@ -167,7 +169,7 @@ struct Named {
   std::string text;
 };
 
-// Limits under a title; nothing if there are none.
+// Lists limits under a title. Returns an empty text if there are none.
 std::string listed(std::string_view title, const std::vector<Named>& all) {
   if (all.empty()) return {};
   std::size_t width = 0;
@@ -216,7 +218,7 @@ std::string uncovered_text(const ExplainedQuery& explained) {
     if (part.covers || part.bans) continue;
     others.push_back({printable(limit_of(explained, part).name), printable(part.why_not)});
   }
-  return listed("The others", others);
+  return listed("Not covered by", others);
 }
 
 const policy::CompiledLimit* limit_of(const ExplainedDescriptor& explained) {
@@ -229,11 +231,11 @@ std::string numbers_of(const policy::CompiledLimit& limit) {
 }
 
 struct DescriptorOutcome {
-  bool admitted = true;  // false: whatever is used up
+  bool admitted = true;  // false: denied regardless of usage
   std::string text;
 };
 
-// In the words of Envoy's rate limit service, and as far as the policy alone decides it.
+// Returns the outcome as far as the policy alone decides it, in the terms of Envoy's rate limit service.
 DescriptorOutcome outcome_of(const ExplainedDescriptor& explained) {
   const policy::CompiledLimit* const limit = limit_of(explained);
   if (explained.found == nullptr) return {true, "Admitted (OK): no limit covers it"};
@@ -247,7 +249,8 @@ std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {
   std::vector<std::string> notes;
   if (descriptor.shadow_mode) notes.emplace_back("shadow: counted, never denies");
   if (descriptor.share_threshold) notes.emplace_back("share_threshold: values that match the pattern share a counter");
-  if (descriptor.quota_mode) notes.emplace_back("quota_mode: over only if all quota descriptors of a request are");
+  if (descriptor.quota_mode)
+    notes.emplace_back("quota_mode: a request is over the limit only if all of its quota descriptors are");
   if (!descriptor.replaces.empty()) notes.push_back(fmt::format("replaces {}", fmt::join(descriptor.replaces, ", ")));
   return notes;
 }
@@ -264,7 +267,7 @@ std::string explanation_text(const ExplainedQuery& explained, const Paint& paint
   text += fmt::format("  caller  {}\n", caller_text(explained));
   if (const auto& ignored = explained.explanation.ignored_headers; !ignored.empty()) {
     const std::string names = printable(fmt::format("{}", fmt::join(ignored, ", ")));
-    text += fmt::format("  ignored {}\n", paint.yellow(names + ": only a trusted proxy is believed"));
+    text += fmt::format("  ignored {}\n", paint.yellow(names + ": the sender is not a trusted proxy"));
   }
   return text + listed("Banned by", bans_in(explained)) + "\n" + covered_text(explained, paint) +
          uncovered_text(explained);

@@ -1,4 +1,4 @@
-// What a policy says about a request or a descriptor, for a person and for a program.
+// Reports of weir explain about a request or a descriptor, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct ExplainedDescriptor {
   const policy::Ruleset& ruleset;
   match::DescriptorName name;
   const policy::Descriptor* found;  // null: no limit covers it
-  std::string why_not;              // then
+  std::string why_not;              // set if found is null
 };
 
 [[nodiscard]] std::string descriptor_text(const ExplainedDescriptor& explained);

@@ -17,14 +17,14 @@ tl::unexpected<Error> last_failure(const std::string& path) {
   return failure(path, std::generic_category().message(errno));
 }
 
-// A name of its own beside the file, gone with this object unless it was put in place.
+// A temporary file next to the target. The destructor removes it unless it was renamed.
 class Draft {
  public:
   explicit Draft(const std::string& path) : name_(path + ".XXXXXX"), descriptor_(mkstemp(name_.data())) {}
   ~Draft() {
     if (descriptor_ < 0) return;
     close(descriptor_);
-    unlink(name_.c_str());  // fails where there is none any more, and that is fine
+    unlink(name_.c_str());  // after a rename there is nothing to remove, and this fails harmlessly
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
@@ -37,7 +37,7 @@ class Draft {
       if (written < 0 && errno != EINTR) return false;
       if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
-    // mkstemp keeps others out; a report or a policy is a file like any other.
+    // mkstemp creates files with mode 0600; reports and policies get the usual mode.
     const mode_t mask = umask(0);
     umask(mask);
     return fchmod(descriptor_, 0666U & ~mask) == 0 && fsync(descriptor_) == 0;
@@ -45,7 +45,7 @@ class Draft {
 
   [[nodiscard]] bool put_in_place(const std::string& path, Existing existing) const noexcept {
     if (existing == Existing::replaced) return rename(name_.c_str(), path.c_str()) == 0;
-    return link(name_.c_str(), path.c_str()) == 0;  // unlike rename, refuses to replace
+    return link(name_.c_str(), path.c_str()) == 0;  // unlike rename, it fails if the file exists
   }
 
  private:
@@ -58,7 +58,7 @@ bool is_device(const std::string& path) noexcept {
   return stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 
-// /dev/stdout, a named pipe: there is nothing to put in place.
+// Writes directly to a device or a named pipe, which cannot be replaced by another file.
 Result<void> write_through(const std::string& path, std::string_view text) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) return last_failure(path);
@@ -83,7 +83,7 @@ Result<void> write_file(const std::string& path, std::string_view text, Existing
   const Draft draft(path);
   if (!draft.is_open() || !draft.write(text)) return last_failure(path);
   if (draft.put_in_place(path, existing)) return {};
-  if (errno == EEXIST && existing == Existing::kept) return failure(path, "is there already; --force replaces it");
+  if (errno == EEXIST && existing == Existing::rejected) return failure(path, "already exists; --force replaces it");
   return last_failure(path);
 }
 

@@ -1,4 +1,4 @@
-// Files that the program reads and writes. What it writes is there whole, or not at all.
+// Reading and writing of files. Writes are atomic.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace weir::app {
 
-// The bytes of a file, or of its first `most` bytes and one more.
+// Reads a file, at most `most` + 1 bytes: one more shows that it is too long.
 Result<std::string> read_file(const std::string& path, std::size_t most);
 
-enum class Existing { kept, replaced };
+enum class Existing { rejected, replaced };
 
-// Writes beside `path`, then puts it in place in one step. `kept`: an error if there is a file already.
+// Writes a temporary file next to `path` and renames it. With `rejected`, an existing file is an error.
 Result<void> write_file(const std::string& path, std::string_view text, Existing existing);
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// One HTTP request to a server, plain or over TLS, on a blocking socket with timeouts.
+// A minimal HTTP client, plain or over TLS, on blocking sockets with timeouts.
 #pragma once
 
 #include <memory>
@@ -10,24 +10,24 @@
 
 namespace weir::app {
 
-// `127.0.0.1:8089`, `weir.example:8089`, `[::1]:8089`, `unix:/run/weir/admin.sock`; `https://` before it means TLS, and
-// `http://` may be there.
-struct Place {
+// `127.0.0.1:8089`, `8089` (a port of 127.0.0.1), `weir.example:8089`, `[::1]:8089`, `unix:/run/weir/admin.sock`. The
+// prefix `https://` means TLS; `http://` is allowed.
+struct ServerAddress {
   net::Endpoint endpoint;
   bool tls = false;
 
-  [[nodiscard]] static Result<Place> parse(std::string_view text);
+  [[nodiscard]] static Result<ServerAddress> parse(std::string_view text);
 
   [[nodiscard]] std::string text() const { return (tls ? "https://" : "") + endpoint.text(); }
-  [[nodiscard]] bool local() const;  // this machine, by address
+  [[nodiscard]] bool local() const;  // a loopback address or a unix socket
 };
 
-// How a server with TLS is recognised, and what it is shown.
+// How the server's certificate is verified, and the client certificate.
 struct TlsTrust {
-  std::string ca;           // the authorities in this file; empty: those of the system
-  std::string pinned;       // or: exactly the certificate in this file, whatever its name
-  std::string certificate;  // shown to a server that asks for one; empty: none
-  std::string key;          // of it
+  std::string ca;           // file with the trusted CAs; empty: those of the system
+  std::string pinned;       // if set, the only accepted certificate, whatever its name
+  std::string certificate;  // client certificate; empty: none
+  std::string key;          // the key of the client certificate
 };
 
 struct HttpResponse {
@@ -36,16 +36,17 @@ struct HttpResponse {
 };
 
 // `token` is sent as X-Weir-Token unless it is empty. There is no request body.
-[[nodiscard]] Result<HttpResponse> http_request(const Place& place, const TlsTrust& trust, std::string_view method,
-                                                std::string_view target, std::string_view token);
+[[nodiscard]] Result<HttpResponse> http_request(const ServerAddress& server, const TlsTrust& trust,
+                                                std::string_view method, std::string_view target,
+                                                std::string_view token);
 
 struct HttpConnection;
 
-// An answer that is read as it comes.
+// A response that is read in parts.
 class HttpStream {
  public:
-  [[nodiscard]] static Result<HttpStream> open(const Place& place, const TlsTrust& trust, std::string_view target,
-                                               std::string_view token);
+  [[nodiscard]] static Result<HttpStream> open(const ServerAddress& server, const TlsTrust& trust,
+                                               std::string_view target, std::string_view token);
   HttpStream(HttpStream&&) noexcept;
   HttpStream& operator=(HttpStream&&) noexcept;
   HttpStream(const HttpStream&) = delete;
@@ -53,15 +54,15 @@ class HttpStream {
   ~HttpStream();
 
   [[nodiscard]] unsigned status() const noexcept { return status_; }
-  // What comes next of the body, as soon as there is anything; empty at its end.
+  // Waits for the next part of the body. Returns an empty text at its end.
   [[nodiscard]] Result<std::string> read();
 
  private:
-  HttpStream(std::unique_ptr<HttpConnection> connection, unsigned status, std::string begun);
+  HttpStream(std::unique_ptr<HttpConnection> connection, unsigned status, std::string received);
 
   std::unique_ptr<HttpConnection> connection_;
   unsigned status_;
-  std::string begun_;  // came together with the head
+  std::string received_;  // body bytes that came with the head
 };
 
 }  // namespace weir::app

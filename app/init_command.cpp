@@ -20,15 +20,15 @@ namespace weir::app {
 namespace {
 
 constexpr auto init_footer =
-    "The policy that it writes is commented, loads as it stands, and is meant to be edited. With --from it\n"
-    "lists the operations of an OpenAPI document and limits those that look like a sign-in.\n"
+    "Writes a commented policy that is valid as it is, for you to edit. With --from, it lists the\n"
+    "operations of an OpenAPI document and limits those that look like a sign-in.\n"
     "\n"
     "Examples:\n"
     "  weir init\n"
     "  weir init --from openapi.yaml - | less\n"
     "\n"
-    "Exit codes: 0 success, 1 nothing is written (there is a file already, or the document cannot be read),\n"
-    "2 the command line is wrong.";
+    "Exit codes: 0 success, 1 nothing was written (the file exists, or the document is unreadable), 2 usage\n"
+    "error.";
 
 struct InitOptions {
   std::string openapi;
@@ -56,40 +56,40 @@ int init(const InitOptions& options) {
     print(*text);
     return ok;
   }
-  const auto written = write_file(options.file, *text, options.is_forced ? Existing::replaced : Existing::kept);
+  const auto written = write_file(options.file, *text, options.is_forced ? Existing::replaced : Existing::rejected);
   if (!written) return give_up(written.error().message());
-  fmt::print("{} is written. See what it does: weir lint {}\n", printable(options.file), printable(options.file));
+  fmt::print("Wrote {}. Validate it: weir lint {}\n", printable(options.file), printable(options.file));
   return ok;
 }
 
 constexpr auto schema_footer =
-    "Editors complete and check a file as it is written, once they know its schema. For those with the\n"
-    "YAML language server, this first line of a policy is enough:\n"
+    "With the schema, editors complete and validate the file while you write it. For editors with the YAML\n"
+    "language server, this first line of a policy is enough:\n"
     "  # yaml-language-server: $schema=policy.schema.json\n"
     "\n"
     "Examples:\n"
     "  weir schema > policy.schema.json\n"
     "  weir schema --config > weir.schema.json\n"
     "\n"
-    "Exit codes: 0 success, 1 it could not be written, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the schema could not be written, 2 usage error.";
 
 }  // namespace
 
 Command init_command(CLI::App& weir) {
   auto options = std::make_shared<InitOptions>();
-  auto* line = weir.add_subcommand("init", "Write a commented policy to start from");
+  auto* line = weir.add_subcommand("init", "Write a commented starter policy");
   line->footer(init_footer);
-  add_file(*line, "FILE", options->file, "Where to (default: policy.yaml; - is the standard output)");
-  add_file(*line, "--from", options->openapi, "An OpenAPI document (YAML or JSON) with the operations");
-  line->add_flag("--force", options->is_forced, "Replace FILE if it is there");
+  add_file(*line, "FILE", options->file, "Output file (default: policy.yaml; - is the standard output)");
+  add_file(*line, "--from", options->openapi, "OpenAPI document (YAML or JSON) with the operations");
+  line->add_flag("--force", options->is_forced, "Replace an existing file");
   return {line, [options] { return init(*options); }};
 }
 
 Command schema_command(CLI::App& weir) {
   auto of_config = std::make_shared<bool>(false);
-  auto* line = weir.add_subcommand("schema", "Print the JSON Schema of policy.yaml, for editors");
+  auto* line = weir.add_subcommand("schema", "Print the JSON Schema of policy.yaml or weir.yaml");
   line->footer(schema_footer);
-  line->add_flag("--config", *of_config, "Print that of weir.yaml instead");
+  line->add_flag("--config", *of_config, "Print the schema of weir.yaml");
   return {line, [of_config] {
             print(*of_config ? server::config_schema() : policy::schema());
             return ok;

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, Key>, 10> sequences{{{"A", Key:
                                                                       {"5~", Key::page_up},
                                                                       {"6~", Key::page_down}}};
 
-// How long the sequence at the start of `bytes`, ESC [ or ESC O, is; nothing: its end has not come yet.
+// Returns the length of the escape sequence (ESC [ or ESC O) at the start of `bytes`, if it is complete.
 std::optional<std::size_t> sequence_length(std::string_view bytes) {
   if (bytes[1] == 'O') return bytes.size() >= 3 ? std::optional<std::size_t>(3) : std::nullopt;
   for (std::size_t i = 2; i < bytes.size(); ++i) {
@@ -41,9 +41,9 @@ std::optional<Press> press_of(char c) {
 }  // namespace
 
 std::vector<Press> KeyReader::read(std::string_view bytes) {
-  begun_ += bytes;
+  pending_ += bytes;
   std::vector<Press> presses;
-  std::string_view rest = begun_;
+  std::string_view rest = pending_;
   while (!rest.empty()) {
     if (rest[0] != escape_byte) {
       if (const auto press = press_of(rest[0])) presses.push_back(*press);
@@ -56,22 +56,22 @@ std::vector<Press> KeyReader::read(std::string_view bytes) {
       rest.remove_prefix(1);
       continue;
     }
-    constexpr std::size_t longest = 32;
-    const auto length = rest.size() > longest ? std::optional(rest.size()) : sequence_length(rest);
+    constexpr std::size_t max_length = 32;
+    const auto length = rest.size() > max_length ? std::optional(rest.size()) : sequence_length(rest);
     if (!length) break;
     const auto known =
         std::ranges::find(sequences, rest.substr(2, *length - 2), [](const auto& each) { return each.first; });
     if (known != sequences.end()) presses.push_back({.key = known->second});
     rest.remove_prefix(*length);
   }
-  begun_ = std::string(rest);
+  pending_ = std::string(rest);
   return presses;
 }
 
-std::vector<Press> KeyReader::give_up_waiting() {
+std::vector<Press> KeyReader::flush() {
   std::vector<Press> presses;
-  if (!begun_.empty()) presses.push_back({.key = Key::escape});
-  begun_.clear();
+  if (!pending_.empty()) presses.push_back({.key = Key::escape});
+  pending_.clear();
   return presses;
 }
 

@@ -21,19 +21,20 @@ constexpr std::array<Word<Format>, 3> lint_formats{
     {{"text", Format::text}, {"json", Format::json}, {"github", Format::github}}};
 
 constexpr auto lint_footer =
-    "FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or a file (or a directory of files) of\n"
-    "envoyproxy/ratelimit; - is the standard input. Every mistake is shown as FILE:LINE:COLUMN. What is\n"
-    "valid but probably not meant is a warning, with its name in brackets; a comment on its line, or alone\n"
-    "on the line above, silences it: # weir: allow NAME because REASON.\n"
+    "FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or a file or directory of\n"
+    "envoyproxy/ratelimit; - is the standard input. Every error is shown as FILE:LINE:COLUMN. Warnings mark\n"
+    "what is valid but probably not intended, with the rule in brackets. To silence a warning, put a\n"
+    "comment on its line or alone on the line above: # weir: allow NAME because REASON.\n"
     "\n"
-    "Warnings about approximate limits depend on how many nodes there are: by store.redis.nodes of a\n"
-    "--config, or else 64.\n"
+    "Warnings about approximate limits depend on the number of nodes: store.redis.nodes of --config, else\n"
+    "64.\n"
     "\n"
     "Examples:\n"
     "  weir lint policy.yaml\n"
     "  weir lint --strict --format github policies/*.yaml    # annotates a pull request\n"
     "\n"
-    "Exit codes: 0 no mistake (and with --strict no warning), 1 there are some, 2 the command line is wrong.";
+    "Exit codes: 0 valid (with --strict: no warnings), 1 errors (with --strict: or warnings), 2 usage\n"
+    "error.";
 
 struct LintOptions {
   std::vector<std::string> files;
@@ -76,14 +77,14 @@ int lint(const LintOptions& options) {
 
 Command lint_command(CLI::App& weir) {
   auto options = std::make_shared<LintOptions>();
-  auto* line = weir.add_subcommand("lint", "Check policy files for mistakes");
+  auto* line = weir.add_subcommand("lint", "Validate policy files");
   line->footer(lint_footer);
-  add_files(*line, "FILE", options->files, "Policies to check")->required();
+  add_files(*line, "FILE", options->files, "Policies to validate")->required();
   line->add_flag("--strict", options->is_strict, "Fail on warnings too");
   line->add_flag("--list", options->lists, "Also list each limit and route with its algorithm (text only)");
   add_merge_domains(*line, options->merges_domains);
-  add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
-  add_choice(*line, "--format", options->format, lint_formats, "How to show them (default: text)");
+  add_file(*line, "--config", options->config, "weir.yaml with the number of nodes (store.redis.nodes)");
+  add_choice(*line, "--format", options->format, lint_formats, "Output format (default: text)");
   line->callback([options] { check_standard_input(options->files); });
   return {line, [options] { return lint(*options); }};
 }

@@ -16,7 +16,7 @@
 namespace weir::app {
 namespace {
 
-// The other screen; no cursor.
+// Switches to the alternate screen, without a cursor.
 constexpr std::string_view enter_sequence = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view leave_sequence = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
@@ -71,7 +71,7 @@ std::string painted(const Line& line, bool has_colours) {
 }
 
 Charset charset_of_terminal() {
-  // The first that is set counts (POSIX).
+  // The first variable that is set takes precedence (POSIX).
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string value = environment_text(name);
     if (value.empty()) continue;
@@ -108,14 +108,14 @@ Result<void> LiveTerminal::enter() {
 void LiveTerminal::leave() noexcept {
   if (!is_taken_) return;
   is_taken_ = false;
-  // Nobody is there to be told if it fails: then the terminal is gone.
+  // A failure means that the terminal was closed.
   (void)write_all(leave_sequence);
   (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
 }
 
 Result<void> LiveTerminal::draw(const std::vector<Line>& lines, bool has_colours) {
   std::string out;
-  // Each line is cleared before it is written: behind a character in the last column, that one would be cleared.
+  // Clears each line first: clearing after a full line would erase its last character.
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out += fmt::format("\x1b[{};1H\x1b[2K", i + 1) + painted(lines[i], has_colours);
   }

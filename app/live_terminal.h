@@ -1,5 +1,5 @@
-// A terminal that is drawn on. While it is taken over, it shows its other screen, without a cursor, and gives keys as
-// they are pressed; afterwards it is as it was.
+// A full-screen terminal. Between enter() and leave() it shows the alternate screen without a cursor and delivers
+// single key presses; leave() restores it.
 #pragma once
 
 #include <termios.h>
@@ -14,18 +14,18 @@
 
 namespace weir::app {
 
-// With the escape sequences of its inks; without colours, bold and the like stay.
+// Returns the line with escape sequences. Without colours, only bold, faint and reverse are used.
 [[nodiscard]] std::string painted(const Line& line, bool has_colours);
 
-// What the environment says of the terminal: UTF-8, or ASCII to be safe.
+// Returns Unicode if the locale is UTF-8, otherwise ASCII.
 [[nodiscard]] Charset charset_of_terminal();
 
-// Of the terminal on the standard output; 80 columns and 24 rows where there is none.
+// Returns the size of the terminal on the standard output, or 80 x 24 if it is unknown.
 [[nodiscard]] Size size_of_terminal();
 
 class LiveTerminal {
  public:
-  // Whether there is one that can be drawn on, for input and output.
+  // True if the standard input and output are a terminal that can be drawn on.
   [[nodiscard]] static bool is_there();
 
   LiveTerminal() = default;
@@ -40,7 +40,7 @@ class LiveTerminal {
 
   [[nodiscard]] Result<void> draw(const std::vector<Line>& lines, bool has_colours);
 
-  // Waits for the first byte. Empty: the terminal is gone.
+  // Waits for input. Returns an empty text if the terminal was closed.
   [[nodiscard]] std::string read();
 
  private:

@@ -1,5 +1,5 @@
-// The command line of the program `weir`. The exit code is 0 when all went well, 1 when the work failed, and 2 when the
-// command line is wrong; then a message on the standard error says what is wrong and, where it can, what was meant.
+// The command line of the program `weir`. Exit code 0 is success, 1 failure, 2 a usage error: a message on the standard
+// error says what is wrong and, if possible, what was meant.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -8,8 +8,10 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "app/command_hints.h"
 #include "app/commands.h"
 #include "app/terminal.h"
 #include "text/yaml/problem.h"
@@ -18,35 +20,39 @@ namespace weir::app {
 namespace {
 
 constexpr auto description =
-    "Weir is a rate limiter: it decides, for every request, whether it may pass now.\n"
+    "Weir is a rate limiter: it decides for every request whether to admit or deny it.\n"
     "\n"
-    "This program serves decisions to proxies and programs. It also checks, explains, compares and tests\n"
-    "policies: the files that define the limits.\n";
+    "This program serves decisions to proxies and applications. It also validates, explains, compares and\n"
+    "simulates policies, the files that define the limits.\n";
 
 constexpr auto footer =
     "Examples:\n"
     "  weir serve                                                start a server with a default policy\n"
     "  weir status                                               show the state of the running server\n"
-    "  weir top                                                  watch it, live\n"
+    "  weir top                                                  watch the running server live\n"
     "  weir peek api-by-user user=alice                          show what alice has left of a limit\n"
-    "  weir init policy.yaml                                     write a first policy, to be edited\n"
-    "  weir lint policy.yaml                                     check it for mistakes\n"
+    "  weir init policy.yaml                                     write a starter policy\n"
+    "  weir lint policy.yaml                                     validate it\n"
     "  weir explain policy.yaml --request 'POST /login'          show the limits of a request\n"
     "  weir diff policy.yaml policy-next.yaml                    compare two policies\n"
     "  weir simulate policy.yaml --log access.log                replay a log under a policy\n"
     "  source <(weir completion bash)                            complete commands with the Tab key\n"
     "\n"
-    "Exit codes: 0 success, 1 failure, 2 the command line is wrong; weir diff has one more.\n"
-    "weir COMMAND --help explains them for that command.";
+    "Exit codes: 0 success, 1 failure, 2 usage error; weir diff has one more. weir help COMMAND explains a\n"
+    "command, like weir COMMAND --help.";
 
-// What could have been written in place of a word that is not known.
-std::vector<std::string> known_words(const CLI::App& line) {
-  std::vector<std::string> words;
-  for (const auto* command : line.get_subcommands({})) words.push_back(command->get_name());
+std::vector<std::string> command_names(const CLI::App& line) {
+  std::vector<std::string> names;
+  for (const auto* command : line.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& line) {
+  std::vector<std::string> names;
   for (const auto* option : line.get_options()) {
-    for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   }
-  return words;
+  return names;
 }
 
 int explain_misuse(const CLI::App& line, const std::string& problem) {
@@ -55,37 +61,35 @@ int explain_misuse(const CLI::App& line, const std::string& problem) {
   return misused;
 }
 
-int explain_unknown(const CLI::App& line, const std::string& word, const std::string& hint) {
-  const bool takes_commands = !line.get_subcommands({}).empty();
+int explain_unknown(const CLI::App& line, const std::string& word, std::string hint) {
+  const std::vector<std::string> commands = command_names(line);
   const auto* const kind = word.starts_with('-') ? "unknown option"
-                           : takes_commands      ? "unknown command"
-                                                 : "unexpected argument";
-  std::string problem = fmt::format("{} `{}`", kind, word);
-  if (!hint.empty()) {
-    problem += "; " + hint;
-  } else if (const auto meant = text::closest(word, known_words(line))) {
-    problem += fmt::format("; did you mean `{}`?", *meant);
+                           : commands.empty()    ? "unexpected argument"
+                                                 : "unknown command";
+  if (hint.empty() && word.starts_with('-')) {
+    const auto meant = text::closest(word, option_names(line));
+    if (meant) hint = fmt::format("did you mean `{}`?", *meant);
+  } else if (hint.empty() && !commands.empty()) {
+    hint = command_hint(word, commands);
   }
-  return explain_misuse(line, problem);
+  return explain_misuse(line, fmt::format("{} `{}`{}{}", kind, word, hint.empty() ? "" : "; ", hint));
 }
 
 int refuse_no_command(const CLI::App& weir) {
-  std::string names;
-  for (const auto* command : weir.get_subcommands({})) names += (names.empty() ? "" : ", ") + command->get_name();
-  return explain_misuse(weir, "which command? There are " + names);
+  return explain_misuse(weir, fmt::format("missing command; commands: {}", fmt::join(command_names(weir), ", ")));
 }
 
-// An option that takes many values takes too many where the argument comes after it.
+// Explains a missing argument that an option with many values has consumed.
 std::string explain_missing(const CLI::App& line, const std::string& problem) {
   for (const auto* option : line.get_options()) {
     const bool took_many = option->nonpositional() && option->get_allow_extra_args() && option->count() > 1;
     if (took_many)
-      return fmt::format("{}; write it before `{}`, which takes all that follows", problem, option->get_name());
+      return fmt::format("{}; write it before `{}`, which takes all values that follow", problem, option->get_name());
   }
   return problem;
 }
 
-// The standard output may be a full disk or a closed pipe.
+// Flushes the standard output, which may be a full disk or a closed pipe.
 int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fputs("weir: cannot write to the standard output\n", stderr);
@@ -103,22 +107,22 @@ int dispatch(int argc, const char* const* argv) {
   weir.footer(footer);
   weir.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version and exit");
   weir.set_help_flag("-h,--help", "Print this help and exit");
-  weir.require_subcommand(0, 1);  // so that a file may be called like a command
+  weir.require_subcommand(0, 1);  // one subcommand at most, so that a file may have the name of a command
   const std::vector<Command> commands = {
       serve_command(weir), status_command(weir),  health_command(weir), top_command(weir),
       peek_command(weir),  reset_command(weir),   reload_command(weir), hash_command(weir),
       lint_command(weir),  explain_command(weir), diff_command(weir),   simulate_command(weir),
       init_command(weir),  schema_command(weir),  demo_command(weir),   completion_command(weir),
-      man_command(weir),
+      man_command(weir),   help_command(weir),
   };
-  weir.allow_extras();  // so that we can say what was meant
+  weir.allow_extras();  // so that the message can suggest what was meant
   for (const Command& command : commands) command.line->allow_extras();
 
   std::string misuse;
   bool is_missing = false;
   try {
     weir.parse(argc, argv);
-  } catch (const CLI::Success& done) {  // help or the version was printed
+  } catch (const CLI::Success& done) {  // thrown after help or the version was printed
     return weir.exit(done) == 0 ? ok : failed;
   } catch (const CLI::ParseError& error) {
     misuse = error.what();
@@ -127,7 +131,7 @@ int dispatch(int argc, const char* const* argv) {
 
   const auto parsed = weir.get_subcommands();
   const CLI::App& line = parsed.empty() ? weir : *parsed.front();
-  // What was not understood is the reason for whatever else is wrong.
+  // Unknown words come first: they are the cause of other errors.
   for (const CLI::App* part : {&line, static_cast<const CLI::App*>(&weir)}) {
     const std::vector<std::string> extras = part->remaining();
     if (!extras.empty()) return explain_unknown(*part, extras.front(), hint_for(commands, *part, extras));
@@ -143,7 +147,7 @@ int dispatch(int argc, const char* const* argv) {
 }  // namespace weir::app
 
 int main(int argc, char** argv) {
-  // A reader that went away is an error like a full disk, and no reason to leave half-written files behind.
+  // A closed pipe is a write error like a full disk. It must not end the process with half-written files.
   (void)std::signal(SIGPIPE, SIG_IGN);
   try {
     return weir::app::finish(weir::app::dispatch(argc, argv));

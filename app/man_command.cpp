@@ -19,13 +19,13 @@ namespace weir::app {
 namespace {
 
 constexpr auto man_footer =
-    "PAGE is weir (the default), a command, or weir.yaml. Packages bring these pages along: man weir-serve.\n"
+    "PAGE is weir (the default), a command, or weir.yaml. Packages install these pages: man weir-serve.\n"
     "\n"
     "Examples:\n"
     "  weir man serve | man -l -\n"
     "  weir man --into pages\n"
     "\n"
-    "Exit codes: 0 success, 1 there is no such page or it could not be written, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the page does not exist or could not be written, 2 usage error.";
 
 struct ManOptions {
   std::string page = "weir";
@@ -33,7 +33,7 @@ struct ManOptions {
 };
 
 struct Page {
-  std::string name;  // weir-serve
+  std::string name;  // the name of the page: `weir-serve`
   std::string section;
   std::string text;
 };
@@ -52,7 +52,7 @@ int man(const ManOptions& options, const CommandTree& tree) {
   if (!options.folder.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.folder, error);
-    if (error) return give_up(fmt::format("{}: cannot be made: {}", options.folder, error.message()));
+    if (error) return give_up(fmt::format("{}: cannot be created: {}", options.folder, error.message()));
     for (const Page& page : pages) {
       const auto written =
           write_file(fmt::format("{}/{}.{}", options.folder, page.name, page.section), page.text, Existing::replaced);
@@ -65,18 +65,17 @@ int man(const ManOptions& options, const CommandTree& tree) {
     print(page.text);
     return ok;
   }
-  return give_up(
-      fmt::format("there is no page about `{}`; there is weir, weir.yaml and one for each command", options.page));
+  return give_up(fmt::format("unknown page `{}`; pages: weir, weir.yaml and one per command", options.page));
 }
 
 }  // namespace
 
 Command man_command(CLI::App& weir) {
   auto options = std::make_shared<ManOptions>();
-  auto* line = weir.add_subcommand("man", "Print a man page, of weir, of a command or of weir.yaml");
+  auto* line = weir.add_subcommand("man", "Print a man page of weir, a command or weir.yaml");
   line->footer(man_footer);
-  add_text(*line, "PAGE", options->page, " ", "Which one (default: weir)");
-  add_text(*line, "--into", options->folder, "FOLDER", "Write all of them there, as files, instead");
+  add_text(*line, "PAGE", options->page, " ", "Page (default: weir)");
+  add_text(*line, "--into", options->folder, "DIRECTORY", "Write all pages to this directory");
   return {line, [options, &weir] { return man(*options, read_command_tree(weir)); }};
 }
 

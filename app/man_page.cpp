@@ -12,7 +12,7 @@
 namespace weir::app {
 namespace {
 
-// As it is to be read: what roff would take for its own, or draw as a typographic mark, is written by its name.
+// Escapes text for roff: control characters, and characters that it would print as typographic marks.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -57,7 +57,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// Blank lines begin a paragraph; indented ones stay as they are.
+// Blank lines begin a paragraph. Indented lines are printed verbatim.
 std::string body(std::string_view text) {
   std::string out;
   bool is_example = false;
@@ -73,7 +73,7 @@ std::string body(std::string_view text) {
   return out + (is_example ? ".fi\n.RE\n" : "");
 }
 
-// The help's last part, by what its paragraphs are.
+// The footer of the help, split by kind of paragraph.
 struct Footer {
   std::string description;
   std::string examples;
@@ -131,7 +131,7 @@ std::string synopsis(const CommandTree& command) {
   return out + "\n";
 }
 
-// The description without the capital that begins it, as whatis(1) lists it.
+// Returns the description in lower case, as whatis(1) lists it.
 std::string as_summary(std::string text) {
   if (text.size() > 1 && base::is_lower(text[1])) text[0] = base::to_lower(text[0]);
   return text;
@@ -178,8 +178,8 @@ std::string command_page(const CommandTree& command, std::string_view version) {
 std::string config_page(std::string_view version) {
   std::string fields;
   for (const server::Field& field : server::fields()) {
-    const bool is_refused = field.kind.schema.empty() && !field.kind.is_section && field.help.empty();
-    if (is_refused) continue;  // the table has it for the message about it
+    const bool is_hint = field.kind.schema.empty() && !field.kind.is_section && field.help.empty();
+    if (is_hint) continue;  // the field exists only for its error message
     std::string path(field.path);
     if (const std::size_t star = path.find('*'); star != std::string::npos) path.replace(star, 1, "NAME");
     fields += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(path), roff(field.help.empty() ? "A map." : field.help));
@@ -189,13 +189,11 @@ std::string config_page(std::string_view version) {
   page += section("SYNOPSIS", ".I /etc/weir/weir.yaml\n");
   page +=
       section("DESCRIPTION",
-              body("weir.yaml says where the server listens, who may use it, where state is kept and what is\n"
-                   "logged. The limits are in the policy, another file, which it names. Every field but version\n"
-                   "may be left out.\n"
+              body("weir.yaml configures the server: listeners, access control, state, log and store. It names the\n"
+                   "policy, the file with the limits. All fields except version are optional.\n"
                    "\n"
-                   "Paths are relative to the folder of the file. A length of time is written 500ms, 10s, 1min, 1h\n"
-                   "or 1day, a size 64KiB, 256MiB or 2GiB. weir serve --check shows what is wrong, or what the\n"
-                   "server would do.\n"));
+                   "Paths are relative to the directory of the file. Durations are written 500ms, 10s, 1min, 1h or\n"
+                   "1day, sizes 64KiB, 256MiB or 2GiB. weir serve --check validates the file and shows the result.\n"));
   page += section("FIELDS", "NAME is one of http, rls, resp and admin.\n" + fields);
   page += section("EXAMPLES", body("  version: 1\n"
                                    "  policy: policy.yaml\n"

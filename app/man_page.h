@@ -1,4 +1,4 @@
-// Man pages from the same text as --help: weir(1), one for each command, and weir.yaml(5) from the table of its fields.
+// Man pages: weir(1) and one per command from the text of --help, weir.yaml(5) from the table of its fields.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace weir::app {
 
-// A page in the language of man(7). `version` stands at its foot.
+// These return pages in man(7) format, with `version` in the footer.
 [[nodiscard]] std::string program_page(const CommandTree& weir, std::string_view version);
 [[nodiscard]] std::string command_page(const CommandTree& command, std::string_view version);
 [[nodiscard]] std::string config_page(std::string_view version);

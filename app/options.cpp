@@ -17,10 +17,10 @@ namespace {
 std::string check_entry(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0) return {};
-  return fmt::format("`{}` is not an entry, like remote_address=192.0.2.7", text);
+  return fmt::format("`{}` is not KEY=VALUE, like remote_address=192.0.2.7", text);
 }
 
-[[noreturn]] void refuse(const std::string& problem) {
+[[noreturn]] void reject(const std::string& problem) {
   throw CLI::ParseError(problem, CLI::ExitCodes::ValidationError);
 }
 
@@ -37,7 +37,7 @@ CLI::Option* add_words(CLI::App& line, const std::string& name, std::vector<std:
   const auto choose = [words, chosen = std::move(chosen)](const std::string& text) {
     chosen(static_cast<std::size_t>(std::ranges::find(words, text) - words.begin()));
   };
-  // The completion reads the words from the validator's description.
+  // Completions read the words from the validator's description.
   const CLI::Validator validator([is_one_of](std::string& text) { return is_one_of(text); },
                                  fmt::format("{{{}}}", fmt::join(words, ",")));
   return line.add_option_function<std::string>(name, choose, description)
@@ -72,7 +72,7 @@ void add_check(CLI::Option* option, std::string (*check)(const std::string&)) {
 }
 
 void add_merge_domains(CLI::App& line, bool& merges_domains) {
-  line.add_flag("--merge-domains", merges_domains, "A domain may have several files: merge_domains in weir.yaml");
+  line.add_flag("--merge-domains", merges_domains, "Allow several files per domain, as merge_domains in weir.yaml");
 }
 
 std::vector<std::pair<std::string, std::string>> DescriptorOption::pairs() const {
@@ -96,21 +96,22 @@ std::string DescriptorOption::target(const std::string& verb) const {
 }
 
 void add_descriptor(CLI::App& line, DescriptorOption& option) {
-  add_text(line, "--domain", option.domain, "DOMAIN", "Instead, a descriptor: its domain");
-  add_check(add_texts(line, "--descriptor", option.entries, "KEY=VALUE", "An entry of it; repeated, in their order"),
-            check_entry);
+  add_text(line, "--domain", option.domain, "DOMAIN", "Domain of a descriptor, instead of the above");
+  add_check(
+      add_texts(line, "--descriptor", option.entries, "KEY=VALUE", "Entry of the descriptor; repeat it, in order"),
+      check_entry);
 }
 
 void check_descriptor(const DescriptorOption& option, const std::vector<std::pair<std::string, bool>>& others) {
   for (const auto& [name, is_given] : others) {
     if (is_given == option.is_given()) {
-      refuse(is_given ? fmt::format("{} and --descriptor: only one of them can be given", name)
+      reject(is_given ? fmt::format("{} and --descriptor: only one of them can be given", name)
                       : fmt::format("{} is required", name));
     }
   }
   if (!option.is_given()) return;
-  if (option.domain.empty()) refuse("--domain is required with --descriptor");
-  if (option.entries.empty()) refuse("--descriptor KEY=VALUE is required with --domain");
+  if (option.domain.empty()) reject("--domain is required with --descriptor");
+  if (option.entries.empty()) reject("--descriptor KEY=VALUE is required with --domain");
 }
 
 std::string percent_encoded(std::string_view text, Encoding encoding) {

@@ -1,4 +1,4 @@
-// Options of the kinds that several subcommands have. The message about a wrong value says what would be right.
+// Kinds of options that several subcommands have. The message about an invalid value says what is valid.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ struct Word {
   T means;
 };
 
-// One of some words; `chosen` gets the index of the last one that was written.
+// Adds an option whose value is one of several words. `chosen` is called with the index of the last word given.
 CLI::Option* add_words(CLI::App& line, const std::string& name, std::vector<std::string> words,
                        const std::string& description, std::function<void(std::size_t)> chosen);
 
-// `value` outlives the parsing.
+// `value` must outlive the parsing.
 template <class T, std::size_t count>
 CLI::Option* add_choice(CLI::App& line, const std::string& name, T& value, const std::array<Word<T>, count>& words,
                         const std::string& description) {
@@ -37,25 +37,25 @@ CLI::Option* add_choice(CLI::App& line, const std::string& name, T& value, const
                    [&value, words](std::size_t i) { value = words[i].means; });
 }
 
-// Text of any kind; `shown` is what the help calls it.
+// Adds an option that takes any text. `shown` is the name of its value in the help.
 CLI::Option* add_text(CLI::App& line, const std::string& name, std::string& value, const std::string& shown,
                       const std::string& description);
 
-// May be repeated, one value each time.
+// Adds an option that takes any text and may be repeated, with one value each time.
 CLI::Option* add_texts(CLI::App& line, const std::string& name, std::vector<std::string>& values,
                        const std::string& shown, const std::string& description);
 
-// The path of a file, completed as one. Without dashes, `name` is that of an argument.
+// Adds an option that takes a file path, with completion. A name without dashes makes it an argument.
 CLI::Option* add_file(CLI::App& line, const std::string& name, std::string& value, const std::string& description);
 
-// One or more, as a shell's pattern gives them.
+// Adds an option that takes one or more file paths.
 CLI::Option* add_files(CLI::App& line, const std::string& name, std::vector<std::string>& values,
                        const std::string& description);
 
-// `check` says what is wrong with a value; empty: nothing.
+// `check` returns an error message, or an empty text for a valid value.
 void add_check(CLI::Option* option, std::string (*check)(const std::string&));
 
-// How to show something. Each subcommand has its own selection.
+// Output formats. Each subcommand supports some of them.
 enum class Format { text, json, markdown, github };
 
 void add_merge_domains(CLI::App& line, bool& merges_domains);
@@ -63,23 +63,23 @@ void add_merge_domains(CLI::App& line, bool& merges_domains);
 // A descriptor: --domain NAME --descriptor KEY=VALUE, repeated for each of its entries.
 struct DescriptorOption {
   std::string domain;
-  std::vector<std::string> entries;  // as written
+  std::vector<std::string> entries;  // KEY=VALUE
 
   [[nodiscard]] bool is_given() const noexcept { return !entries.empty() || !domain.empty(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs() const;
 
-  // At the admin listener: /v1/domains/edge/descriptor?remote_address=192.0.2.7
+  // Returns the target of a request: /v1/domains/edge/descriptor?remote_address=192.0.2.7
   [[nodiscard]] std::string target(const std::string& verb) const;
 };
 
-// `option` outlives the parsing.
+// `option` must outlive the parsing.
 void add_descriptor(CLI::App& line, DescriptorOption& option);
 
-// What is wrong with the command line, thrown as the parser does: a descriptor that is not whole, or beside `others`;
-// or neither.
+// Throws CLI::ParseError unless exactly one of a complete descriptor and `others` is given.
 void check_descriptor(const DescriptorOption& option, const std::vector<std::pair<std::string, bool>>& others);
 
-// For a segment of a target or a parameter's value; or for a parameter's name, in which `=` has a meaning.
+// `value` encodes a path segment or a parameter's value; `parameter` encodes a parameter's name, in which `=` is
+// special.
 enum class Encoding { value, parameter };
 [[nodiscard]] std::string percent_encoded(std::string_view text, Encoding encoding = Encoding::value);
 

@@ -1,6 +1,8 @@
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -9,36 +11,37 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/terminal.h"
+#include "app/top_text.h"
 
 namespace weir::app {
 namespace {
 
 constexpr auto peek_footer =
     "\n"
-    "CONSUMER is what the limit counts by: alice, 192.0.2.7 or global; or, where that could mean two things,\n"
-    "with its kind: user=alice, 'ip=192.0.2.7 + route=POST /login'. For a descriptor of Envoy's rate\n"
-    "limit service, give its domain and entries instead.\n"
+    "CONSUMER is the key of the consumer: alice, 192.0.2.7 or global. If that is ambiguous, add its kind:\n"
+    "user=alice, 'ip=192.0.2.7 + route=POST /login'. For a descriptor of Envoy's rate limit service, give\n"
+    "its domain and entries instead. Waits are rounded up; --json has exact values.\n"
     "\n"
     "Examples:\n"
     "  weir peek api-by-user user=alice --tier pro\n"
     "  weir peek login-by-ip 192.0.2.7 --json\n"
     "  weir peek --domain edge --descriptor remote_address=192.0.2.7 --descriptor path=/login\n"
     "\n"
-    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the server is unreachable or rejected the request, 2 usage error.";
 
 constexpr auto reset_footer =
     "\n"
-    "CONSUMER is written as for weir peek. Its warnings and blocks are forgotten too. It needs the admin\n"
-    "token, which the server makes at its first start.\n"
+    "CONSUMER is written as for weir peek. Warnings and blocks of the consumer are cleared too. The command\n"
+    "needs the admin token, which the server creates at its first start.\n"
     "\n"
     "Examples:\n"
     "  weir reset login-by-ip 192.0.2.7\n"
     "  weir reset --domain edge --descriptor remote_address=192.0.2.7\n"
     "  weir reset api-by-user user=alice --admin unix:/run/weir/admin.sock --token-file admin.token\n"
     "\n"
-    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the server is unreachable or rejected the request, 2 usage error.";
 
-// What a limit has counted for one consumer, or for a descriptor.
+// The consumer or descriptor of a limit to show or reset.
 struct PeekOptions {
   AdminOptions admin;
   std::string limit;
@@ -53,7 +56,7 @@ struct PeekOptions {
   }
 };
 
-// Either LIMIT and CONSUMER or a descriptor.
+// Adds the arguments LIMIT and CONSUMER, and the options of a descriptor, which replaces them.
 void add_counted(CLI::App& line, PeekOptions& options) {
   auto* limit = add_text(line, "LIMIT", options.limit, " ", "The name of the limit");
   auto* consumer = add_text(line, "CONSUMER", options.consumer, " ", "The consumer");
@@ -66,52 +69,70 @@ void add_counted(CLI::App& line, PeekOptions& options) {
   });
 }
 
-std::string next_request(const JsonAnswer& found, const Paint& paint) {
-  if (found.is_true("/admitted")) return "The next request " + paint.green("passes") + ".";
-  const std::string wait = found.text("/retry_after");
-  const std::string when = wait.empty() ? "Waiting does not help." : "It passes in " + printable(wait) + " s.";
-  return fmt::format("The next request is {} ({}). {}", paint.red("denied"), printable(found.text("/reason")), when);
+// Formats a field in seconds; empty if it is null or absent.
+std::string wait_at(const JsonAnswer& found, const std::string& pointer) {
+  const std::string seconds = found.text(pointer);
+  return seconds.empty() ? "" : wait_text(std::strtod(seconds.c_str(), nullptr));
 }
 
-// What is in a shared store, what is out, and who holds it. Nothing of a limit that every decision is asked of.
+// Formats `Next request allowed in 60 s; full in 60 s`. A concurrency limit may be released before its leases expire,
+// so its waits are upper bounds.
+std::string next_request(const JsonAnswer& found, bool is_concurrency, const Paint& paint) {
+  const std::string_view at_most = is_concurrency ? "at most " : "";
+  const std::string wait = wait_at(found, "/retry_after");
+  const std::string more = wait_at(found, "/more_after");
+  std::string text;
+  if (found.is_true("/admitted")) {
+    text = fmt::format("Next request {} now", paint.green("allowed"));
+    if (!more.empty()) text += fmt::format("; more in {}{}", at_most, more);
+  } else {
+    const std::string reason = printable(found.text("/reason"));
+    if (wait.empty()) return fmt::format("Next request {} ({}); waiting does not help", paint.red("denied"), reason);
+    text = fmt::format("Next request {} in {}{} ({})", paint.red("allowed"), at_most, wait, reason);
+  }
+  if (!more.empty()) text += fmt::format("; full in {}{}", at_most, wait_at(found, "/reset_after"));
+  return text;
+}
+
+// Shows the shared state and its slices. An exact limit without slices has nothing to show.
 void show_slices(const JsonAnswer& found) {
   const std::string consistency = found.text("/consistency");
   const std::uint64_t holders = found.number("/holders");
   if (!consistency.empty() && found.text("/used").empty()) {
-    print("The store is away: these numbers are of this node alone.\n");
+    print("Store unavailable: these numbers are this node's own.\n");
     return;
   }
   if (holders == 0 && (consistency.empty() || consistency == "exact")) return;
-  fmt::print("The limit is {}: {} used, {} held{}\n", printable(consistency), found.text("/used"), found.text("/held"),
-             holders == 0 ? "." : " in " + counted(holders, "slice") + ":");
+  fmt::print("Limit is {}: {} used, {} leased{}\n", printable(consistency), found.text("/used"), found.text("/leased"),
+             holders == 0 ? "" : " in " + counted(holders, "slice") + ":");
   const std::size_t listed = found.size("/slices");
   for (std::size_t i = 0; i < listed; ++i) {
     const std::string slice = fmt::format("/slices/{}", i);
-    fmt::print("  {}  {} for at most {} s{}\n", printable(found.text(slice + "/holder")),
-               counted(found.number(slice + "/units"), "unit"), printable(found.text(slice + "/expires_after")),
+    fmt::print("  {}  {}, expires in {}{}\n", printable(found.text(slice + "/holder")),
+               counted(found.number(slice + "/units"), "unit"), wait_at(found, slice + "/expires_after"),
                found.is_true(slice + "/own") ? ", this node" : "");
   }
   if (holders > listed) fmt::print("  and {} more\n", holders - listed);
 }
 
-// What is held at once; of other limits, what is reserved and not settled.
-void show_receipts(const JsonAnswer& found, bool is_held) {
+// Prints the open receipts: units held for a concurrency limit; for other limits, units reserved and not yet settled.
+void show_receipts(const JsonAnswer& found, bool is_concurrency) {
   const std::uint64_t open = found.number("/open");
   if (open == 0) return;
-  fmt::print("{} {} by {}:\n", counted(found.number("/open_units"), "unit"), is_held ? "held" : "reserved",
+  fmt::print("{} {} by {}:\n", counted(found.number("/open_units"), "unit"), is_concurrency ? "held" : "reserved",
              counted(open, "open receipt"));
   const std::size_t listed = found.size("/receipts");
   for (std::size_t i = 0; i < listed; ++i) {
     const std::string receipt = fmt::format("/receipts/{}", i);
-    fmt::print("  {}  {} for at most {} s\n", printable(found.text(receipt + "/receipt")),
-               counted(found.number(receipt + "/units"), "unit"), printable(found.text(receipt + "/expires_after")));
+    fmt::print("  {}  {}, expires in {}\n", printable(found.text(receipt + "/receipt")),
+               counted(found.number(receipt + "/units"), "unit"), wait_at(found, receipt + "/expires_after"));
   }
   if (open > listed) fmt::print("  and {} more\n", open - listed);
 }
 
 void show_candidate(const JsonAnswer& found) {
   if (found.text("/candidate/quota").empty()) return;
-  fmt::print("Its candidate ({}) has {} of {} left, and would {} the next request.\n",
+  fmt::print("Candidate ({}): {} of {} left; it would {} the next request\n",
              printable(found.text("/candidate/consistency")), found.text("/candidate/remaining"),
              found.text("/candidate/quota"), found.is_true("/candidate/admitted") ? "admit" : "deny");
 }
@@ -129,16 +150,11 @@ void show(const JsonAnswer& found) {
     return;
   }
   fmt::print("{}: {} of {} left\n", printable(subject), found.text("/remaining"), found.text("/quota"));
-  fmt::print("{}{}\n", next_request(found, Paint(stdout)),
-             found.text("/mode") == "shadow" ? " The limit is in shadow, so it passes anyway." : "");
-  const std::string more = found.text("/more_after");
-  const bool is_held = found.text("/algorithm") == "concurrency";
-  if (!more.empty()) {
-    fmt::print("More is left in {0}{1} s, all in {0}{2} s.\n", is_held ? "at most " : "", printable(more),
-               printable(found.text("/reset_after")));
-  }
+  const bool is_concurrency = found.text("/algorithm") == "concurrency";
+  fmt::print("{}\n", next_request(found, is_concurrency, Paint(stdout)));
+  if (found.text("/mode") == "shadow") print("Limit is in shadow mode: it never denies.\n");
   show_slices(found);
-  show_receipts(found, is_held);
+  show_receipts(found, is_concurrency);
   show_candidate(found);
 }
 
@@ -158,12 +174,11 @@ int peek(const PeekOptions& options) {
 int reset(const PeekOptions& options) {
   const auto done = admin_request(options.admin, Right::change, options.target("/reset"));
   if (!done) return give_up(done.error().message());
-  fmt::print("{}: {} starts afresh.\n",
-             printable(done->json.text(options.descriptor.is_given() ? "/domain" : "/limit")),
+  fmt::print("{}: {} reset\n", printable(done->json.text(options.descriptor.is_given() ? "/domain" : "/limit")),
              printable(done->json.text("/consumer")));
   if (done->json.number("/out/units") > 0) {
-    fmt::print("Other nodes hold {} of before, which they may spend for at most {} s.\n",
-               counted(done->json.number("/out/units"), "unit"), printable(done->json.text("/out/expires_after")));
+    fmt::print("{} leased to other nodes before the reset can still be spent; they expire in {}\n",
+               counted(done->json.number("/out/units"), "unit"), wait_at(done->json, "/out/expires_after"));
   }
   return ok;
 }
@@ -172,18 +187,18 @@ int reset(const PeekOptions& options) {
 
 Command peek_command(CLI::App& weir) {
   auto options = std::make_shared<PeekOptions>();
-  auto* line = weir.add_subcommand("peek", "Show what a consumer has left of a limit, without charging it");
+  auto* line = weir.add_subcommand("peek", "Show what a consumer has left of a limit");
   line->footer(std::string(admin_footer) + peek_footer);
   add_counted(*line, *options);
-  add_text(*line, "--tier", options->tier, "TIER", "The tier that its requests are in (default: the policy's)");
-  line->add_flag("--json", options->is_json, "As the server writes it");
+  add_text(*line, "--tier", options->tier, "TIER", "Tier of the consumer (default: the policy's)");
+  line->add_flag("--json", options->is_json, "Print the JSON of the server");
   add_admin_options(*line, options->admin);
   return {line, [options] { return peek(*options); }};
 }
 
 Command reset_command(CLI::App& weir) {
   auto options = std::make_shared<PeekOptions>();
-  auto* line = weir.add_subcommand("reset", "Forget what a limit has counted for a consumer");
+  auto* line = weir.add_subcommand("reset", "Reset what a limit has counted for a consumer");
   line->footer(std::string(admin_footer) + reset_footer);
   add_counted(*line, *options);
   add_admin_options(*line, options->admin);

@@ -29,7 +29,7 @@ std::string tally_text(Tally tally, const Paint& paint) {
   return text;
 }
 
-// https://docs.github.com/actions/reference/workflow-commands: a value of a property has two more than a message.
+// https://docs.github.com/actions/reference/workflow-commands: property values escape two more characters.
 enum class Part { message, property };
 
 std::string escaped(std::string_view text, Part part) {
@@ -60,10 +60,10 @@ Tally tally(const std::vector<CheckedFile>& files) noexcept {
 }
 
 std::string problem_line(const Problem& problem, const Paint& paint) {
-  const std::string place = fmt::format("{}:{}:{}:", printable(problem.file), problem.at.line, problem.at.column);
+  const std::string position = fmt::format("{}:{}:{}:", printable(problem.file), problem.at.line, problem.at.column);
   const bool is_error = problem.severity == Severity::error;
   const std::string severity = is_error ? paint.red("error:") : paint.yellow("warning:");
-  return fmt::format("{} {} {}\n", paint.bold(place), severity, printable(problem.named_message()));
+  return fmt::format("{} {} {}\n", paint.bold(position), severity, printable(problem.named_message()));
 }
 
 void print_errors(const std::vector<Problem>& problems) {
@@ -75,7 +75,7 @@ void print_errors(const std::vector<Problem>& problems) {
 
 policy::Loaded load_named(const std::string& path, policy::LoadOptions load) {
   if (path != standard_input) return policy::load_path(path, load);
-  std::string text(text::max_bytes + 1, '\0');  // one more than is allowed, which is then refused
+  std::string text(text::max_bytes + 1, '\0');  // one byte more than allowed, to detect a longer text
   text.resize(std::fread(text.data(), 1, text.size(), stdin));
   return policy::load_text(text, "<stdin>", load);
 }

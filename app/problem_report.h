@@ -1,5 +1,4 @@
-// Policies for the subcommands, and the problems of policy files: for a person, for a program and for GitHub's
-// annotations of a pull request.
+// Loads policies for the subcommands, and reports their problems as text, as JSON and as GitHub annotations.
 #pragma once
 
 #include <cstddef>
@@ -31,35 +30,33 @@ struct CheckedFile {
 
 [[nodiscard]] Tally tally(const std::vector<CheckedFile>& files) noexcept;
 
-// What names the standard input, in place of a file.
+// The file name of the standard input.
 inline constexpr std::string_view standard_input = "-";
 
-// A policy from a file, a directory or the standard input.
+// Loads a policy from a file, a directory or the standard input.
 [[nodiscard]] policy::Loaded load_named(const std::string& path, policy::LoadOptions load);
 
-// Refuses a command line that names the standard input twice.
+// Throws CLI::ParseError if the standard input is named twice.
 void check_standard_input(const std::vector<std::string>& paths);
 
-// A policy that holds. Null if there is a mistake in it; then all of them were said on the standard error. Warnings are
-// for weir lint.
+// Returns null if the policy has errors, and prints them to the standard error. Warnings are not printed.
 [[nodiscard]] std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path,
                                                                  policy::LoadOptions load = {});
 
-// Those that are errors, on the standard error.
+// Prints the errors to the standard error.
 void print_errors(const std::vector<text::Problem>& problems);
 
-// FILE:LINE:COLUMN: error: message; of a warning, with its rule behind it: [unverified-key]
+// Formats a problem as `FILE:LINE:COLUMN: error: message`. A warning ends with its rule: `[unverified-key]`.
 [[nodiscard]] std::string problem_line(const text::Problem& problem, const Paint& paint);
 
-// A line for each problem, one that counts them for each file, and one for all files where there are several.
+// Formats one line per problem, a count per file, and a total if there are several files.
 [[nodiscard]] std::string report_text(const std::vector<CheckedFile>& files, const Paint& paint);
 
-// {"problems": [{"severity", "file", "line", "column", "message", "rule"}...], "files": [{"file", "errors",
-// "warnings"}...],
-//  "errors": 0, "warnings": 1}
+// {"problems": [{"severity", "file", "line", "column", "message", "rule"}...],
+//  "files": [{"file", "errors", "warnings"}...], "errors": 0, "warnings": 1}
 [[nodiscard]] std::string report_json(const std::vector<CheckedFile>& files);
 
-// Workflow commands: ::error file=...,line=...,col=...::message
+// Formats workflow commands: ::error file=...,line=...,col=...::message
 [[nodiscard]] std::string report_github(const std::vector<CheckedFile>& files);
 
 }  // namespace weir::app

@@ -22,29 +22,33 @@ namespace weir::app {
 namespace {
 
 constexpr auto serve_footer =
-    "Without a file: the listeners on this machine's own addresses, and a policy that gives each caller 100\n"
-    "requests a minute, 20 at once. FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or what\n"
-    "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may connect, and where state is kept:\n"
-    "in this process, or for several nodes together in Redis (store: redis), which --check connects to.\n"
+    "Without a file, all listeners are on loopback and the default policy allows each caller 100 requests\n"
+    "per minute, 20 at once. The policy FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or a\n"
+    "configuration of envoyproxy/ratelimit. weir.yaml configures listeners, access control and the store:\n"
+    "this process, or Redis for several nodes (store: redis), which --check connects to.\n"
     "\n"
-    "Flags count first, then the environment (WEIR_CONFIG, WEIR_POLICY), then weir.yaml (without\n"
-    "--config: /etc/weir/weir.yaml, if it is there), then the defaults; --check shows where each came from.\n"
+    "Precedence: flags, then environment (WEIR_CONFIG, WEIR_POLICY), then weir.yaml (without --config:\n"
+    "/etc/weir/weir.yaml, if it exists), then defaults. --check shows the source of each setting.\n"
     "\n"
     "  http   127.0.0.1:8080   POST /v1/check; /v1/auth for nginx, Traefik, Caddy, HAProxy, Envoy\n"
     "  rls    127.0.0.1:8081   Envoy's rate limit service (gRPC)\n"
     "  resp   127.0.0.1:6390   the Redis protocol: CL.THROTTLE, WEIR.CHECK, WEIR.PEEK, WEIR.RESET\n"
     "  admin  127.0.0.1:8089   GET /metrics, status, reload: weir status, weir peek, weir reset\n"
     "\n"
-    "SIGHUP or a changed file reloads (a bad file changes nothing), SIGUSR1 opens the log again, SIGTERM\n"
-    "finishes the requests in flight, saves what was counted, and ends.\n"
+    "An ADDRESS is HOST:PORT, unix:PATH, PORT (on 127.0.0.1), :PORT (on every address) or off.\n"
+    "\n"
+    "SIGHUP or a changed file reloads the configuration; an invalid file is rejected and the old one stays\n"
+    "active. SIGUSR1 reopens the log. SIGTERM finishes requests in flight, saves a snapshot (if enabled),\n"
+    "and exits.\n"
     "\n"
     "Examples:\n"
     "  weir serve\n"
     "  weir serve --policy policy.yaml\n"
-    "  weir serve --http :8080 --exposed --resp off        # in a container: all addresses, for all\n"
-    "  weir serve --config /etc/weir/weir.yaml --check    # what is wrong, or what it would do\n"
+    "  weir serve --http 9000\n"
+    "  weir serve --http :8080 --exposed --resp off       # in a container: all addresses, unauthenticated\n"
+    "  weir serve --config /etc/weir/weir.yaml --check    # validate, and show the resulting configuration\n"
     "\n"
-    "Exit codes: 0 it was stopped (--check: no mistake), 1 it cannot start, 2 the command line is wrong.";
+    "Exit codes: 0 clean shutdown (with --check: valid), 1 startup failed (invalid), 2 usage error.";
 
 struct ServeOptions {
   std::string config;
@@ -71,14 +75,14 @@ server::ListenerFlags listener_flags(const ServeOptions& options) {
   return flags;
 }
 
-// As the shell takes it for one word.
+// Quotes text as one word for the shell.
 std::string in_shell_quotes(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-std::string try_line(const server::Server& server, const server::Server::Place& listener,
+std::string try_line(const server::Server& server, const server::Server::BoundAddress& listener,
                      const server::ExampleRequest& example) {
   const std::string host = listener.address.host();
   const std::string address = host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(listener.address.port())
@@ -94,11 +98,11 @@ std::string try_line(const server::Server& server, const server::Server::Place& 
 
 void greet(const server::Server& server, const std::string& policy) {
   fmt::print("weir {} serves {}\n", WEIR_VERSION,
-             policy.empty() ? "the default policy; --policy FILE takes yours" : printable(policy));
-  std::optional<server::Server::Place> http;
-  for (const auto& place : server.places()) {
-    fmt::print("  {:<6} listening on {}{}\n", place.listener, place.address.text(), place.tls ? " (TLS)" : "");
-    if (place.listener == "http" && !http && !place.address.unix_socket()) http = place;
+             policy.empty() ? "the default policy; use --policy FILE for your own" : printable(policy));
+  std::optional<server::Server::BoundAddress> http;
+  for (const auto& bound : server.bound_addresses()) {
+    fmt::print("  {:<6} listening on {}{}\n", bound.listener, bound.address.text(), bound.tls ? " (TLS)" : "");
+    if (bound.listener == "http" && !http && !bound.address.unix_socket()) http = bound;
   }
   const auto example = server.example();
   if (http && example) fmt::print("{}\n", printable(try_line(server, *http, *example)));
@@ -129,7 +133,7 @@ int serve(const ServeOptions& options) {
   return served ? ok : give_up(served.error().message());
 }
 
-// For options that other servers have.
+// Hints for options of other servers.
 std::string hint(const std::vector<std::string>& unknown) {
   const std::string& word = unknown.front();
   const std::size_t equals = word.find('=');
@@ -150,7 +154,7 @@ std::string hint(const std::vector<std::string>& unknown) {
                               : value.find(':') != std::string::npos    ? value
                               : value.empty() || value.starts_with('-') ? "127.0.0.1:8080"
                                                                         : value + ":8080";
-  return fmt::format("each listener has an address: write `weir serve --http {}`; likewise --rls, --resp, --admin",
+  return fmt::format("each listener has its own address: write `weir serve --http {}`; likewise --rls, --resp, --admin",
                      address);
 }
 
@@ -160,14 +164,14 @@ Command serve_command(CLI::App& weir) {
   auto options = std::make_shared<ServeOptions>();
   auto* line = weir.add_subcommand("serve", "Run the server: decisions over HTTP, gRPC and the Redis protocol");
   line->footer(serve_footer);
-  add_file(*line, "--config", options->config, "Where to listen and where to keep state: weir.yaml");
-  add_file(*line, "--policy", options->policy, "The policy, instead of the one that weir.yaml names");
-  add_text(*line, "--http", options->http, "ADDRESS", "Where the http listener listens, or off; overrides weir.yaml");
-  add_text(*line, "--rls", options->rls, "ADDRESS", "Likewise the rls listener");
-  add_text(*line, "--resp", options->resp, "ADDRESS", "Likewise the resp listener");
-  add_text(*line, "--admin", options->admin, "ADDRESS", "Likewise the admin listener");
-  line->add_flag("--exposed", options->exposed, "Others may use these listeners without certificate or token");
-  line->add_flag("--check", options->checks, "Show what is wrong, or what it would do, and exit");
+  add_file(*line, "--config", options->config, "Server configuration: weir.yaml");
+  add_file(*line, "--policy", options->policy, "Policy; overrides weir.yaml");
+  add_text(*line, "--http", options->http, "ADDRESS", "Address of the http listener, or off; overrides weir.yaml");
+  add_text(*line, "--rls", options->rls, "ADDRESS", "Address of the rls listener, or off");
+  add_text(*line, "--resp", options->resp, "ADDRESS", "Address of the resp listener, or off");
+  add_text(*line, "--admin", options->admin, "ADDRESS", "Address of the admin listener, or off");
+  line->add_flag("--exposed", options->exposed, "Allow unauthenticated access from other hosts");
+  line->add_flag("--check", options->checks, "Validate and show the configuration, and exit");
   return {line, [options] { return serve(*options); }, hint};
 }
 

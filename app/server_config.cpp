@@ -31,7 +31,7 @@ Result<server::Config> server_config(const std::string& flag) {
   if (loaded.config) return *std::move(loaded.config);
   for (const text::Problem& problem : loaded.problems) {
     if (problem.severity != text::Severity::error) continue;
-    return failure(problem.file, fmt::format("{}:{}: {}; --config FILE names another", problem.at.line,
+    return failure(problem.file, fmt::format("{}:{}: {}; use --config FILE for another file", problem.at.line,
                                              problem.at.column, problem.message));
   }
   return failure(found.file->string(), "cannot be read");
@@ -60,7 +60,7 @@ Result<std::filesystem::path> hash_key_file_by(const server::Config& config) {
   if (config.log.hash_key_file) return *config.log.hash_key_file;
   const std::filesystem::path directory = secrets_directory(config);
   if (!directory.empty()) return directory / observe::hash_key_file;
-  return failure("HOME", "is not set, so there is no state directory; --key-file FILE names the key");
+  return failure("HOME", "not set, so there is no state directory; use --key-file FILE");
 }
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// The configuration of the server on this machine, as the commands beside it find it.
+// The configuration of the server on this host, for the other commands.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,28 @@
 
 namespace weir::app {
 
-// What the program takes from its environment.
+// Returns the environment variables that the program uses.
 [[nodiscard]] server::Environment environment();
 
-// The weir.yaml that `flag` names, or else the one that weir serve would read, or the defaults. An error if there is a
-// mistake in the file.
+// Loads the weir.yaml that `flag` names, or the one that weir serve would read, or the defaults.
 [[nodiscard]] Result<server::Config> server_config(const std::string& flag);
 
-// How many nodes share a store, and who says so.
+// The number of nodes that share a store, and its source.
 struct NodeCount {
   std::uint64_t nodes = policy::default_nodes;
-  std::string origin = "by default";  // or `by weir.yaml`
-  bool is_shared = false;             // by weir.yaml
+  std::string origin = "by default";  // the source: `by default` or `by weir.yaml`
+  bool is_shared = false;             // whether weir.yaml has a shared store
 };
 
-// By store.redis.nodes of the weir.yaml that `flag` names; without a flag, or without Redis in that file, by default.
-// An error if there is a mistake in the file.
+// Returns store.redis.nodes of the weir.yaml that `flag` names, or the default without a flag or without Redis in that
+// file.
 [[nodiscard]] Result<NodeCount> node_count(const std::string& flag);
 
-// Where a server with this configuration keeps its secrets: what weir.yaml names, or the environment, or else where the
-// service has them. Empty: nothing says where.
+// Returns the directory of the server's secrets: from weir.yaml, from the environment, or that of the service. May be
+// empty.
 [[nodiscard]] std::filesystem::path secrets_directory(const server::Config& config);
 
-// Where the key is that the server's log hashes consumers by.
+// Returns the key file of the consumer hashes in the server's log.
 [[nodiscard]] Result<std::filesystem::path> hash_key_file_by(const server::Config& config);
 
 }  // namespace weir::app

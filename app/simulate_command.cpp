@@ -48,35 +48,33 @@ constexpr std::array<Word<Stamped>, 2> stamped_words{{{"start", Stamped::start},
 constexpr std::array<Word<Spread>, 2> spread_words{{{"round-robin", Spread::round_robin}, {"client", Spread::client}}};
 
 constexpr auto simulate_footer =
-    "Replays a log on virtual time. Shows what the policy would have admitted and denied, which consumers it\n"
-    "would have denied most and what other numbers would do; with --candidate, also what another policy\n"
-    "would change. Nothing is enforced. Reads nginx's and Apache's combined logs and JSON lines, plain or\n"
-    "gzip; - is the standard input.\n"
+    "Replays a log in virtual time. Shows what the policy would have admitted and denied, the most denied\n"
+    "consumers, and the effect of other numbers; with --candidate, also the differences of another policy.\n"
+    "Nothing is enforced. Reads combined logs of nginx and Apache and JSON lines, plain or gzip; - is the\n"
+    "standard input.\n"
     "\n"
-    "JSON lines of common servers are understood. For others, --field says which field holds what: time, ip,\n"
-    "user, api_key, tier, method, target, request, status or header:NAME, as in time=ts; cost, which\n"
-    "replaces the default of 1 in limits that write no cost; and how long the request took: duration in\n"
-    "seconds, duration_ms, duration_us or duration_ns. A value with a unit behind it, as 20ms, is taken by\n"
-    "that.\n"
+    "JSON lines of common servers are recognized. For others, --field maps fields: time, ip, user, api_key,\n"
+    "tier, method, target, request, status or header:NAME, as in time=ts; cost, which replaces the default\n"
+    "of 1 in limits that set no cost; and the duration of the request: duration in seconds, duration_ms,\n"
+    "duration_us or duration_ns. A value with a unit, as in 20ms, is read in that unit.\n"
     "\n"
-    "A limit that has numbers for tiers needs to know the tier of a request, and one by user its user. Where\n"
-    "no line names them, the report says so first. --tiers is a file with a line user,tier for each user,\n"
-    "for lines that name a user and no tier; a user with a comma goes in quotes.\n"
+    "A limit with numbers for tiers needs the tier of each request, and one keyed by user its user. If no\n"
+    "line has them, the report starts with a note. --tiers is a file with a line user,tier for each user,\n"
+    "for lines that name a user but no tier; put a user with a comma in quotes.\n"
     "\n"
-    "With --estimate the requests are also replayed as if nobody knew their costs before they end: each\n"
-    "reserves the estimate, and settles it with its cost when its duration is over, or at once where the log\n"
-    "has none. max is the largest cost so far of the same route, 'p95 of 100' what 95 % of its last 100 did\n"
-    "not exceed, a number always the same. The report says what each wasted and overspent, beside checking\n"
-    "with nothing and reporting at the end.\n"
+    "With --estimate the requests are also replayed as if costs were unknown until a request ends: each\n"
+    "reserves the estimate and settles its cost after its duration, or at once if the log has none. max is\n"
+    "the largest cost so far of the same route, 'p95 of 100' the 95th percentile of its last 100 costs, a\n"
+    "number is constant. The report shows what each estimate wasted and overspent, compared with checking\n"
+    "for nothing and reporting afterwards.\n"
     "\n"
-    "Where a log has whole seconds only, --whole-seconds says when within them requests come: spread evenly,\n"
-    "which may hide a burst, or stacked on the second's start, which may add some.\n"
+    "If a log has whole seconds only, --whole-seconds sets when requests arrive within them: spread evenly,\n"
+    "which may hide a burst, or stacked at the start of the second, which may add bursts.\n"
     "\n"
-    "With --nodes the requests also go to so many nodes that share the limits of FILE through one store.\n"
-    "The report says what they would have decided otherwise than one exact store, how many decisions needed\n"
-    "no trip to the store, and how many messages it got. Requests go to the nodes in turn, as load balancers\n"
-    "do unless told otherwise; --spread client keeps a client on its node. Leases are those of the policy,\n"
-    "by default 1s.\n"
+    "With --nodes the requests are also distributed over nodes that share the limits of FILE through one\n"
+    "store. The report compares their decisions with one exact store, and counts decisions without a trip\n"
+    "to the store and messages to it. Nodes take turns, as with most load balancers; --spread client keeps\n"
+    "a client on one node. Leases are those of the policy, by default 1s.\n"
     "\n"
     "Examples:\n"
     "  weir simulate policy.yaml --log access.log --report report.html\n"
@@ -85,8 +83,8 @@ constexpr auto simulate_footer =
     "  weir simulate policy.yaml --field cost=usage.total_tokens --field duration_ms=took \\\n"
     "    --estimate max --estimate 'p95 of 100' --estimate 4096 --log requests.jsonl\n"
     "\n"
-    "Exit codes: 0 success, 1 a policy does not load, a log cannot be read to its end, or no line of it can\n"
-    "be read, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 a policy does not load, or a log is unreadable or has no readable line, 2\n"
+    "usage error.";
 
 struct SimulateCommand {
   std::string file;
@@ -145,20 +143,20 @@ std::string check_estimate(const std::string& text) {
   return estimate ? "" : estimate.error().message();
 }
 
-// What only several options together show. Each was read without a mistake.
+// Validates combinations of options that are valid by themselves.
 void check_estimates(const SimulateCommand& options) {
   if (options.estimates.empty()) return;
-  const auto refuse = [](const std::string& problem) {
+  const auto reject = [](const std::string& problem) {
     throw CLI::ParseError(problem, CLI::ExitCodes::ValidationError);
   };
   if (options.estimates.size() > simulate::SimulateOptions::max_estimates) {
-    refuse(fmt::format("--estimate: at most {} of them", simulate::SimulateOptions::max_estimates));
+    reject(fmt::format("--estimate: at most {} are allowed", simulate::SimulateOptions::max_estimates));
   }
   const auto fields = simulate::FieldMap::with(options.fields);
-  if (fields && !fields->has_cost()) refuse("--estimate: add --field cost=PATH, which says what a request cost");
+  if (fields && !fields->has_cost()) reject("--estimate: missing --field cost=PATH, the cost of a request");
 }
 
-// How far the replay is, on the standard error if that is a terminal. Gone when the work is done.
+// Shows progress on the standard error if that is a terminal. The destructor erases it.
 class ProgressBar {
  public:
   ProgressBar() = default;
@@ -168,7 +166,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // May be called as often as one likes: it is drawn ten times a second. Without a total, it only counts.
+  // Draws at most ten times per second. Without a total it only counts.
   void show(const simulate::SimulateProgress& progress, std::size_t logs) {
     const auto now = std::chrono::steady_clock::now();
     if (!is_shown_ || now < next_) return;
@@ -195,20 +193,20 @@ class ProgressBar {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + period;
 };
 
-// What was wrong with the log, but for lines that it did not understand: the report counts those, unless it is all.
-int complain_about_log(const simulate::Report& report) {
+// Reports problems of the log. Unreadable lines are only counted in the report, unless all lines are unreadable.
+int report_log_problems(const simulate::Report& report) {
   int code = ok;
   const simulate::LogReport& log = report.log;
   for (const std::string& problem : log.problems) code = give_up(problem);
   if (log.entries > 0) return code;
-  if (log.lines == 0) return give_up("no request was replayed: the log is empty");
-  if (log.not_understood == 0) return give_up("no line of the log could be read: all are too long");
+  if (log.lines == 0) return give_up("no request replayed: the log is empty");
+  if (log.not_understood == 0) return give_up("no readable line in the log: all are too long");
   const auto most = std::ranges::max_element(log.faults) - log.faults.begin();
-  return give_up(fmt::format("no line of the log could be read: {}; is --log-format right, or a --field missing?",
+  return give_up(fmt::format("no readable line in the log: {}; check --log-format, or add a --field",
                              simulate::describe(static_cast<simulate::Fault>(most))));
 }
 
-// The tiers of users, which one of the two policies has to know. Null if none are asked for.
+// Reads the tiers of users, which one of the policies must define. Returns null without a file.
 Result<std::shared_ptr<const simulate::TiersFile>> read_tiers(const std::string& path,
                                                               const simulate::SimulateOptions& wanted) {
   if (path.empty()) return nullptr;
@@ -225,8 +223,8 @@ Result<std::shared_ptr<const simulate::TiersFile>> read_tiers(const std::string&
   return std::make_shared<const simulate::TiersFile>(*std::move(tiers));
 }
 
-// The key of the log, so that consumers are called what the log and `weir hash` call them. Where there is none yet,
-// one for this run.
+// Returns the key of the server's log, so that hashes match the log and `weir hash`, or a random key if there is none
+// yet.
 Result<table::HashKey> hash_key(const std::string& file) {
   std::filesystem::path path = file;
   if (path.empty()) {
@@ -235,10 +233,9 @@ Result<table::HashKey> hash_key(const std::string& file) {
     if (found) path = *found;
   }
   std::error_code ignored;
-  const bool is_there = !path.empty() && std::filesystem::exists(path, ignored);
-  if (!is_there && !file.empty())
-    return failure(file, "there is no key in this file; weir serve makes one at its start");
-  return is_there ? observe::open_hash_key(path.string()) : table::HashKey::random();
+  const bool exists = !path.empty() && std::filesystem::exists(path, ignored);
+  if (!exists && !file.empty()) return failure(file, "missing key; weir serve creates it at its first start");
+  return exists ? observe::open_hash_key(path.string()) : table::HashKey::random();
 }
 
 int replay(const SimulateCommand& options) {
@@ -285,50 +282,51 @@ int replay(const SimulateCommand& options) {
   }
   const auto colour = Paint(stdout).is_on() ? simulate::Colour::on : simulate::Colour::off;
   print(options.format == Format::json ? simulate::report_json(*report) : simulate::report_text(*report, colour));
-  return complain_about_log(*report);
+  return report_log_problems(*report);
 }
 
 }  // namespace
 
 Command simulate_command(CLI::App& weir) {
   auto options = std::make_shared<SimulateCommand>();
-  auto* line = weir.add_subcommand("simulate", "Replay an access log under a policy, or compare two");
+  auto* line = weir.add_subcommand("simulate", "Replay an access log under a policy, or under two");
   line->footer(simulate_footer);
-  add_file(*line, "FILE", options->file, "The policy; best before --log, which takes all that follows")->required();
-  add_files(*line, "--log", options->logs, "Access logs, the oldest first; required")->required();
-  add_file(*line, "--candidate", options->candidate, "Another policy, to be compared with it");
+  add_file(*line, "FILE", options->file, "Policy; write it before --log, which takes all values that follow")
+      ->required();
+  add_files(*line, "--log", options->logs, "Access logs, oldest first; required")->required();
+  add_file(*line, "--candidate", options->candidate, "Another policy to compare");
   add_file(*line, "--report", options->report, "Write an HTML page with charts to this file");
-  add_choice(*line, "--format", options->format, simulate_formats, "What to print (default: text)");
-  line->add_flag("--show-keys", options->shows_keys, "Name the consumers; otherwise they are hashed");
-  add_file(*line, "--key-file", options->key_file, "The key of the hashes (default: log.key in the state directory)");
-  add_choice(*line, "--log-format", options->log_format, log_formats,
-             "The format of the log (default: by its first line)");
-  add_check(add_texts(*line, "--field", options->fields, "FIELD=PATH",
-                      "Which field of a JSON line holds what; may be repeated"),
+  add_choice(*line, "--format", options->format, simulate_formats, "Output format (default: text)");
+  line->add_flag("--show-keys", options->shows_keys, "Show consumers in clear text instead of hashes");
+  add_file(*line, "--key-file", options->key_file, "Key of the hashes (default: log.key in the state directory)");
+  add_choice(*line, "--log-format", options->log_format, log_formats, "Format of the log (default: detected)");
+  add_check(add_texts(*line, "--field", options->fields, "FIELD=PATH", "Maps a field of JSON lines; may be repeated"),
             check_field);
-  add_file(*line, "--tiers", options->tiers, "The tier of each user, for lines that name none: user,tier");
-  add_check(add_text(*line, "--reorder", options->reorder, "TIME", "How late a line may come (default: 5s)"),
+  add_file(*line, "--tiers", options->tiers, "Tier of each user, for lines without one: user,tier");
+  add_check(add_text(*line, "--reorder", options->reorder, "TIME", "Maximum delay of a line (default: 5s)"),
             check_reorder);
   add_choice(*line, "--whole-seconds", options->whole_seconds, whole_second_words,
-             "Where within a second requests come (default: spread)");
+             "When requests arrive within a second (default: spread)");
   add_choice(*line, "--stamped", options->stamped, stamped_words,
-             "What a line's time is of its request, as nginx its end (default: start)");
+             "Whether a line has the start or end of its request (default: start)");
   add_check(add_texts(*line, "--estimate", options->estimates, "ESTIMATE",
-                      "Reserve so much, and settle: max, 4096 or 'p95 of 100'; may be repeated"),
+                      "Estimate to reserve: max, 4096 or 'p95 of 100'; may be repeated"),
             check_estimate);
-  auto* nodes = add_text(*line, "--nodes", options->nodes, "N", "Nodes that share the limits through one store");
+  auto* nodes =
+      add_text(*line, "--nodes", options->nodes, "N", "Number of nodes that share the limits through one store");
   add_check(nodes, check_nodes);
   static constexpr std::array kinds{policy::Consistency::exact, policy::Consistency::leased,
                                     policy::Consistency::approximate};
   std::vector<std::string> consistencies;
   for (const auto kind : kinds) consistencies.emplace_back(policy::name_of(kind));
-  add_words(*line, "--consistency", std::move(consistencies),
-            "How they decide every limit (default: as the policy says)",
+  add_words(*line, "--consistency", std::move(consistencies), "Consistency of every limit (default: from the policy)",
             [options](std::size_t i) { options->consistency = kinds[i]; })
       ->needs(nodes);
-  add_choice(*line, "--spread", options->spread, spread_words, "Which node a request goes to (default: round-robin)")
+  add_choice(*line, "--spread", options->spread, spread_words,
+             "How requests are distributed over nodes (default: round-robin)")
       ->needs(nodes);
-  auto* round_trip = add_text(*line, "--round-trip", options->round_trip, "TIME", "To the store (default: 1ms)");
+  auto* round_trip =
+      add_text(*line, "--round-trip", options->round_trip, "TIME", "Round trip to the store (default: 1ms)");
   add_check(round_trip, check_round_trip);
   round_trip->needs(nodes);
   line->callback([options] {

@@ -17,6 +17,7 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/terminal.h"
+#include "app/top_text.h"
 
 namespace weir::app {
 namespace {
@@ -28,7 +29,7 @@ constexpr auto status_footer =
     "  weir status --denied 10                     # the most denied consumers, by hash\n"
     "  weir status --json | jq .policy.digest\n"
     "\n"
-    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the server is unreachable or rejected the request, 2 usage error.";
 
 struct StatusOptions {
   AdminOptions admin;
@@ -36,72 +37,73 @@ struct StatusOptions {
   bool is_json = false;
 };
 
-// A line about one subject.
-void say(const std::string& subject, const std::string& text) {
+// Prints a line about one subject.
+void show_line(const std::string& subject, const std::string& text) {
   fmt::print("{:<10} {}\n", subject, printable(text));
 }
 
 void show_policy(const JsonAnswer& status, const Paint& paint) {
   const std::string file = status.text("/policy/file");
-  say("policy", fmt::format("{}, {}, digest {}", file.empty() ? "the default one" : file,
-                            counted(status.number("/policy/limits"), "limit"), status.text("/policy/digest")));
-  say("", "in force since " + status.text("/policy/loaded_at"));
+  show_line("policy", fmt::format("{}, {}, digest {}", file.empty() ? "default policy" : file,
+                                  counted(status.number("/policy/limits"), "limit"), status.text("/policy/digest")));
+  show_line("", "active since " + status.text("/policy/loaded_at"));
   const std::string error = status.text("/last_reload/error");
   if (error.empty()) return;
   fmt::print(
       "{}\n",
-      paint.red(printable(fmt::format("{:<10} refused at {}: {}", "reload", status.text("/last_reload/at"), error))));
+      paint.red(printable(fmt::format("{:<10} failed at {}: {}", "reload", status.text("/last_reload/at"), error))));
 }
 
 void show_listeners(const JsonAnswer& status) {
   for (std::size_t i = 0; i < status.size("/listeners"); ++i) {
     const std::string listener = fmt::format("/listeners/{}", i);
-    say(status.text(listener + "/name"), fmt::format("{}, {}", fmt::join(status.texts(listener + "/listen"), ", "),
-                                                     counted(status.number(listener + "/connections"), "connection")));
+    show_line(status.text(listener + "/name"),
+              fmt::format("{}, {}", fmt::join(status.texts(listener + "/listen"), ", "),
+                          counted(status.number(listener + "/connections"), "connection")));
   }
 }
 
 void show_store(const JsonAnswer& status, const Paint& paint) {
   const std::vector<std::string> urls = status.texts("/store/urls");
   if (urls.empty()) return;
-  say("store", fmt::format("{}, {} of {} connected", fmt::join(urls, ", "), status.number("/store/connected"),
-                           counted(status.number("/store/servers"), "server")));
+  show_line("store", fmt::format("{}, {} of {} connected", fmt::join(urls, ", "), status.number("/store/connected"),
+                                 counted(status.number("/store/servers"), "server")));
   const std::string since = status.text("/store/unavailable_since");
   if (!since.empty()) {
-    fmt::print("{}\n", paint.red(printable(
-                           fmt::format("{:<10} away since {}, breaker {}", "", since, status.text("/store/breaker")))));
+    fmt::print("{}\n", paint.red(printable(fmt::format("{:<10} unavailable since {}, circuit breaker {}", "", since,
+                                                       status.text("/store/breaker")))));
   }
   const std::string error = status.text("/store/last_error/error");
-  if (!error.empty()) say("", fmt::format("last error at {}: {}", status.text("/store/last_error/at"), error));
+  if (!error.empty()) show_line("", fmt::format("last error at {}: {}", status.text("/store/last_error/at"), error));
   const std::string holder = status.text("/store/holder");
-  if (!holder.empty()) say("", "holds slices as " + holder);
+  if (!holder.empty()) show_line("", "holds slices as " + holder);
 }
 
 void show_nodes(const JsonAnswer& status, const Paint& paint) {
   if (status.texts("/store/urls").empty()) return;
   const std::size_t count = status.size("/store/heartbeats");
-  say("nodes", counted(status.number("/store/nodes"), "node") + (count == 0 ? ", not counted yet" : ""));
+  show_line("nodes", counted(status.number("/store/nodes"), "node") + (count == 0 ? ", not counted yet" : ""));
   for (std::size_t i = 0; i < count; ++i) {
     const std::string node = fmt::format("/store/heartbeats/{}", i);
     const double last_seen_ago = std::strtod(status.text(node + "/last_seen_ago").c_str(), nullptr);
-    const std::string line = fmt::format("{}, version {}, heard {:.1f} s ago", status.text(node + "/name"),
+    const std::string line = fmt::format("{}, version {}, last seen {:.1f} s ago", status.text(node + "/name"),
                                          status.text(node + "/version"), last_seen_ago) +
-                             (status.is_true(node + "/self") ? ", this one" : "");
+                             (status.is_true(node + "/self") ? ", this node" : "");
     if (status.is_true(node + "/differs")) {
-      fmt::print("{}\n", paint.red(printable(fmt::format("{:<10} {}, has another policy: digest {}", "", line,
+      fmt::print("{}\n", paint.red(printable(fmt::format("{:<10} {}, different policy: digest {}", "", line,
                                                          status.text(node + "/policy")))));
     } else {
-      say("", line);
+      show_line("", line);
     }
   }
 }
 
-// Of the last minute. The busiest limits come first, and all beyond twenty are counted.
+// Shows the traffic of the last minute, the busiest limits first.
 void show_traffic(const JsonAnswer& status) {
   constexpr std::size_t max_shown = 20;
   const double seconds = std::max(1.0, std::strtod(status.text("/traffic/seconds").c_str(), nullptr));
-  say("traffic",
-      fmt::format("{} in the last {:.0f} s", counted(status.number("/traffic/requests"), "request"), seconds));
+  show_line("traffic",
+            fmt::format("{} in the last {:.0f} s", counted(status.number("/traffic/requests"), "request"), seconds));
   const std::size_t count = status.size("/traffic/limits");
   for (std::size_t i = 0; i < std::min(count, max_shown); ++i) {
     const std::string limit = fmt::format("/traffic/limits/{}", i);
@@ -110,44 +112,47 @@ void show_traffic(const JsonAnswer& status) {
     const auto share = [&](std::uint64_t part) {
       return fmt::format("{} ({:.1f} %)", part, 100.0 * static_cast<double>(part) / static_cast<double>(decisions));
     };
-    say("", fmt::format("{}: {}, {:.2f}/s, denied {}{}", status.text(limit + "/limit"), counted(decisions, "decision"),
+    show_line(
+        "", fmt::format("{}: {}, {:.2f}/s, denied {}{}", status.text(limit + "/limit"), counted(decisions, "decision"),
                         static_cast<double>(decisions) / seconds, share(status.number(limit + "/denied")),
                         shadow_denied > 0 ? ", would deny " + share(shadow_denied) : ""));
   }
-  if (count > max_shown) say("", fmt::format("and {} more limits", count - max_shown));
+  if (count > max_shown) show_line("", fmt::format("and {} more limits", count - max_shown));
 }
 
 void show_candidates(const JsonAnswer& status) {
   for (std::size_t i = 0; i < status.size("/candidates"); ++i) {
     const std::string candidate = fmt::format("/candidates/{}", i);
-    say("candidate", fmt::format("{}: agreed {} times, {} newly denied, {} newly admitted",
-                                 status.text(candidate + "/limit"), status.text(candidate + "/agreed"),
-                                 status.text(candidate + "/newly_denied"), status.text(candidate + "/newly_admitted")));
+    show_line("candidate",
+              fmt::format("{}: agreed {} times, {} newly denied, {} newly admitted", status.text(candidate + "/limit"),
+                          status.text(candidate + "/agreed"), status.text(candidate + "/newly_denied"),
+                          status.text(candidate + "/newly_admitted")));
   }
 }
 
 void show_status(const JsonAnswer& status) {
   const Paint paint(stdout);
   fmt::print("weir {}, {} since {}\n", printable(status.text("/version")),
-             status.is_true("/serving") ? paint.green("serving") : paint.yellow("stopping; it served"),
+             status.is_true("/serving") ? paint.green("serving") : paint.yellow("shutting down; served"),
              printable(status.text("/started_at")));
   show_policy(status, paint);
   show_listeners(status);
   show_traffic(status);
-  constexpr std::uint64_t kibibyte = 1024;
-  say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
-                            status.number("/memory/budget") / kibibyte));
+  show_line("memory", fmt::format("{} of {}", bytes_text(status.number("/memory/used")),
+                                  bytes_text(status.number("/memory/budget"))));
   show_store(status, paint);
   show_nodes(status, paint);
   const std::string saved = status.text("/last_snapshot/at");
   const std::string error = status.text("/last_snapshot/error");
-  say("snapshot", saved.empty() ? "none since the start" : error.empty() ? saved : saved + " failed: " + error);
+  show_line("snapshot", saved.empty()   ? "none since startup"
+                        : error.empty() ? saved
+                                        : "failed at " + saved + ": " + error);
   show_candidates(status);
 }
 
 void show_denied(const JsonAnswer& answer) {
   const std::size_t count = answer.size("/denied");
-  if (count == 0) print("Nobody was denied of late.\n");
+  if (count == 0) print("No consumer was denied recently.\n");
   for (std::size_t i = 0; i < count; ++i) {
     const std::string consumer = fmt::format("/denied/{}", i);
     fmt::print("{:>10}  {}  {}\n", answer.text(consumer + "/count"), printable(answer.text(consumer + "/limit")),
@@ -171,16 +176,16 @@ int status(const StatusOptions& options) {
 
 constexpr auto reload_footer =
     "\n"
-    "The server reads its weir.yaml and its policy again, as on SIGHUP. If there is a mistake in them,\n"
-    "nothing changes. It needs the admin token.\n"
+    "The server reads weir.yaml and the policy again, as on SIGHUP. If they have errors, nothing changes.\n"
+    "The command needs the admin token.\n"
     "\n"
     "Examples:\n"
     "  weir reload\n"
     "  weir reload --config /etc/weir/weir.yaml\n"
     "\n"
-    "Exit codes: 0 they are in force, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 reloaded, 1 the server is unreachable or rejected the files, 2 usage error.";
 
-// The server says each mistake on a line of its own.
+// The server reports each error on its own line.
 int give_up_by_lines(std::string_view why) {
   while (!why.empty()) {
     const std::size_t end = why.find('\n');
@@ -193,10 +198,9 @@ int give_up_by_lines(std::string_view why) {
 int reload(const AdminOptions& options) {
   const auto done = admin_request(options, Right::change, "/v1/reload");
   if (!done) return give_up_by_lines(done.error().message());
-  fmt::print("The files were read again and are in force; the policy's digest is {}.\n",
-             printable(done->json.text("/digest")));
+  fmt::print("Configuration reloaded; policy digest {}\n", printable(done->json.text("/digest")));
   const std::string restart = done->json.text("/restart_needed");
-  if (!restart.empty()) fmt::print("A restart is needed for what has changed in: {}.\n", printable(restart));
+  if (!restart.empty()) fmt::print("Restart required to apply changes to: {}\n", printable(restart));
   return ok;
 }
 
@@ -206,18 +210,18 @@ Command status_command(CLI::App& weir) {
   auto options = std::make_shared<StatusOptions>();
   auto* line = weir.add_subcommand("status", "Show the state of a running server: policy, listeners, traffic, memory");
   line->footer(std::string(admin_footer) + status_footer);
-  line->add_option("--denied", options->denied, "Show the N consumers that were denied most of late instead")
+  line->add_option("--denied", options->denied, "Show the N most denied consumers instead")
       ->type_name("N")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
-  line->add_flag("--json", options->is_json, "As the server writes it");
+  line->add_flag("--json", options->is_json, "Print the JSON of the server");
   add_admin_options(*line, options->admin);
   return {line, [options] { return status(*options); }};
 }
 
 Command reload_command(CLI::App& weir) {
   auto options = std::make_shared<AdminOptions>();
-  auto* line = weir.add_subcommand("reload", "Make a running server reload its files");
+  auto* line = weir.add_subcommand("reload", "Reload the configuration of a running server");
   line->footer(std::string(admin_footer) + reload_footer);
   add_admin_options(*line, *options);
   return {line, [options] { return reload(*options); }};

@@ -14,7 +14,7 @@
 namespace weir::app {
 namespace {
 
-// Before any thread is started.
+// Must be called before other threads exist.
 std::string_view variable(const char* name) noexcept {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;

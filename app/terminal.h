@@ -1,4 +1,4 @@
-// What is shown to a person: colours, where they are welcome, and nothing that steers a terminal otherwise.
+// Output for people: colours if the terminal supports them, and no other control sequences.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@ namespace weir::app {
 
 [[nodiscard]] bool is_terminal(std::FILE* stream) noexcept;
 
-// Colours on a terminal that has them, unless NO_COLOR is set (https://no-color.org); plain text elsewhere.
+// Uses colours on a terminal that has them, unless NO_COLOR is set (https://no-color.org), and plain text elsewhere.
 class Paint {
  public:
   explicit Paint(std::FILE* stream) noexcept;
@@ -27,14 +27,14 @@ class Paint {
   bool on_;
 };
 
-// What files and arguments contain, fit to be shown: control characters and bytes that are not UTF-8 as \x1b, line
-// breaks as \n, characters that are not seen and act as \u202e.
+// Escapes text from files and arguments: control characters and invalid UTF-8 as \x1b, line breaks as \n, invisible
+// characters as \u202e.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// To the standard output. A failure is found at the end, when it is flushed.
+// Prints to the standard output. Failures are detected by the final flush.
 void print(std::string_view text) noexcept;
 
-// Ends a command that failed: says why on the standard error, and gives the exit code.
+// Prints the error and returns the exit code of a failed command.
 [[nodiscard]] int give_up(const std::string& why);
 
 // `1 error`, `2 errors`.

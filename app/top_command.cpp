@@ -29,16 +29,16 @@ namespace {
 
 constexpr auto top_footer =
     "\n"
-    "Keys: arrows select a limit, Enter looks at it, Esc goes back; s sorts, / filters, Space pauses,\n"
-    "? shows all keys, q quits. Decisions and denials of limits are those of the last minute.\n"
+    "Keys: arrows select a limit, Enter shows its details, Esc goes back; s sorts, / filters, Space pauses,\n"
+    "? shows all keys, q quits. Decisions and denials are those of the last minute.\n"
     "\n"
     "Examples:\n"
     "  weir top\n"
     "  weir top --once --sort traffic              # one screen of text\n"
     "  weir top --once --format json | jq '.limits[0].name'\n"
     "\n"
-    "Exit codes: 0 success, 1 no terminal, or the server was not reached or refused, 2 the command line is\n"
-    "wrong.";
+    "Exit codes: 0 success, 1 no terminal, or the server is unreachable or rejected the request, 2 usage\n"
+    "error.";
 
 struct TopOptions {
   AdminOptions admin;
@@ -52,7 +52,7 @@ constexpr std::array<Word<Format>, 2> top_formats{{{"text", Format::text}, {"jso
 constexpr std::array<Word<Order>, 4> top_orders{
     {{"denied", Order::denied}, {"traffic", Order::traffic}, {"share", Order::share}, {"name", Order::name}}};
 
-// A part of an answer, as the server wrote it.
+// Returns a part of a response, as the server wrote it.
 std::string part_of(const std::string& answer, const char* pointer) {
   simdjson::dom::parser parser;
   simdjson::dom::element part;
@@ -60,7 +60,7 @@ std::string part_of(const std::string& answer, const char* pointer) {
   return simdjson::minify(part);
 }
 
-// The limits in the order of the screen; CL.THROTTLE, which is none of the policy, is left out.
+// Returns the limits in the order of the screen, without CL.THROTTLE, which is not part of the policy.
 std::string limits_text(const std::string& answer, const std::vector<std::size_t>& chosen) {
   simdjson::dom::parser parser;
   simdjson::dom::element all;
@@ -84,7 +84,7 @@ int show_once(const TopOptions& options, const Access& access) {
   const auto answers = ask_top(access);
   if (!answers) return give_up(answers.error().message());
   TopData data;
-  data.place = access.place.text();
+  data.address = access.address.text();
   read_answers(*answers, data);
   Screen screen(charset_of_terminal(), options.order, options.filter);
   screen.update(std::move(data));
@@ -99,7 +99,7 @@ int show_once(const TopOptions& options, const Access& access) {
   return ok;
 }
 
-// Those that end or change the view. They are read from a descriptor; threads that are started later block them too.
+// Blocks the signals that end or change the view, for this and later threads, and delivers them on a descriptor.
 net::Descriptor signals_as_descriptor() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -108,7 +108,7 @@ net::Descriptor signals_as_descriptor() {
   return net::Descriptor(signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
-// The terminal, the screen and the server, until somebody quits.
+// Connects terminal, screen and server until the user quits.
 class LiveView {
  public:
   LiveView(const TopOptions& options, Access access, TopData data)
@@ -119,7 +119,7 @@ class LiveView {
     screen_.update(std::move(data));
   }
 
-  // The exit code. A signal that ends it does so in its own way, once the terminal is as it was.
+  // Returns the exit code. A fatal signal is raised again after the terminal was restored.
   Result<int> run() {
     if (auto entered = terminal_.enter(); !entered) return tl::unexpected(entered.error());
     while (!is_over_) {
@@ -134,21 +134,21 @@ class LiveView {
   }
 
  private:
-  // For keys, signals and news, whichever come first.
+  // Waits for a key, a signal or new data.
   Result<void> wait() {
-    constexpr int moment = 50;  // milliseconds within which an escape sequence is whole
+    constexpr int moment = 50;  // milliseconds within which the rest of an escape sequence arrives
     std::array<pollfd, 3> waited{
         {{STDIN_FILENO, POLLIN, 0}, {signals_.number(), POLLIN, 0}, {feed_.descriptor(), POLLIN, 0}}};
     const int count = poll(waited.data(), waited.size(), keys_.is_waiting() ? moment : -1);
     if (count < 0 && errno != EINTR) return failure("the terminal", "cannot wait for keys");
     if (count <= 0) {
-      press(keys_.give_up_waiting());
+      press(keys_.flush());
       return {};
     }
     if (waited[1].revents != 0) return take_signal();
     if (waited[0].revents != 0) {
       const std::string bytes = terminal_.read();
-      if (bytes.empty()) return failure("the terminal", "is gone");
+      if (bytes.empty()) return failure("the terminal", "closed");
       press(keys_.read(bytes));
     }
     if (waited[2].revents != 0) screen_.update(feed_.take());
@@ -164,7 +164,7 @@ class LiveView {
     signalfd_siginfo info{};
     if (read(signals_.number(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return {};
     const int number = static_cast<int>(info.ssi_signo);
-    if (number == SIGWINCH) return {};  // the size is asked for with every picture
+    if (number == SIGWINCH) return {};  // every frame queries the size
     if (number == SIGTSTP) {
       terminal_.leave();
       (void)std::raise(SIGSTOP);
@@ -197,18 +197,18 @@ class LiveView {
 
 int show_live(const TopOptions& options, const Access& access) {
   if (!LiveTerminal::is_there()) {
-    return give_up("there is no terminal to draw on; `weir top --once` prints one screen of text");
+    return give_up("not a terminal; `weir top --once` prints one screen of text");
   }
   const auto answers = ask_top(access);
   if (!answers) return give_up(answers.error().message());
   TopData data;
-  data.place = access.place.text();
+  data.address = access.address.text();
   read_answers(*answers, data);
   const Result<int> code = [&] {
     LiveView view(options, access, std::move(data));
     return view.run();
   }();
-  // The thread that follows the server may be waiting for it, and has nothing to bring to an end.
+  // The feed's thread may be blocked on the server and needs no cleanup.
   std::_Exit(code ? *code : give_up(code.error().message()));
 }
 
@@ -222,12 +222,12 @@ int top(const TopOptions& options) {
 
 Command top_command(CLI::App& weir) {
   auto options = std::make_shared<TopOptions>();
-  auto* line = weir.add_subcommand("top", "Show live what a running server does: limits, denials, store, events");
+  auto* line = weir.add_subcommand("top", "Watch a running server live: limits, denials, store, events");
   line->footer(std::string(admin_footer) + top_footer);
   auto* once = line->add_flag("--once", options->once, "Print one screen and exit");
-  add_choice(*line, "--format", options->format, top_formats, "Of --once (default: text)")->needs(once);
-  add_choice(*line, "--sort", options->order, top_orders, "What the limits are sorted by (default: denied)");
-  add_text(*line, "--filter", options->filter, "TEXT", "Only limits with this in their name");
+  add_choice(*line, "--format", options->format, top_formats, "Format of --once (default: text)")->needs(once);
+  add_choice(*line, "--sort", options->order, top_orders, "Order of the limits (default: denied)");
+  add_text(*line, "--filter", options->filter, "TEXT", "Only limits whose name contains TEXT");
   add_admin_options(*line, options->admin);
   return {line, [options] { return top(*options); }};
 }

@@ -30,7 +30,7 @@ bool has_object(const Json& json, const char* pointer) {
   return json.at_pointer(pointer).is_object();
 }
 
-// Calls `each` for what an array has; there need not be one.
+// Calls `each` for the elements of an array, if there is one.
 template <class Each>
 void for_each_at(const Json& json, const char* pointer, const Each& each) {
   simdjson::dom::array array;
@@ -53,7 +53,7 @@ TrafficCounts counts_of(const Json& json) {
           .shadow_denied = number_at(json, "/shadow_denied")};
 }
 
-// Columns of the same length, as rows.
+// Turns columns of the same length into rows.
 std::vector<TrafficCounts> series_of(const Json& json) {
   const auto decisions = numbers_at(json, "/decisions");
   const auto denied = numbers_at(json, "/denied");
@@ -123,16 +123,16 @@ TopLimit limit_of(const Json& json) {
   return limit;
 }
 
-// It is no limit of the policy, and has a row only if it decides.
+// The name of the row for CL.THROTTLE, which is not a limit of the policy. Shown only if it has made decisions.
 constexpr auto throttle_name = "CL.THROTTLE";
 
 TopLimit throttle_of(const Json& json, const TopData& before) {
   TopLimit throttle;
   throttle.name = throttle_name;
-  throttle.words = "what clients of the Redis protocol throttle by numbers of their own";
+  throttle.words = "limits that clients of the Redis protocol set themselves";
   if (Json part; json.at_pointer("/throttle").get(part) == simdjson::SUCCESS) throttle.minute = counts_of(part);
   const auto known = std::ranges::find(before.limits, throttle.name, &TopLimit::name);
-  if (known != before.limits.end()) throttle.recent = known->recent;  // which only the stream tells
+  if (known != before.limits.end()) throttle.recent = known->recent;  // only the stream has the recent seconds
   return throttle;
 }
 
@@ -147,22 +147,22 @@ TrafficCounts sum_of(const std::vector<TrafficCounts>& series) {
   return sum;
 }
 
-// Those that the message does not name decided nothing.
+// A limit that the message does not name made no decision.
 void add_second_of_limits(const Json& json, TopData& data) {
-  std::map<std::string, TrafficCounts, std::less<>> told;
-  for_each_at(json, "/limits", [&](const Json& limit) { told[text_at(limit, "/limit")] = counts_of(limit); });
-  if (told.contains(throttle_name) &&
+  std::map<std::string, TrafficCounts, std::less<>> by_limit;
+  for_each_at(json, "/limits", [&](const Json& limit) { by_limit[text_at(limit, "/limit")] = counts_of(limit); });
+  if (by_limit.contains(throttle_name) &&
       std::ranges::find(data.limits, throttle_name, &TopLimit::name) == data.limits.end()) {
     data.limits.push_back(throttle_of(json, data));
   }
   for (TopLimit& limit : data.limits) {
-    const auto found = told.find(limit.name);
-    const TrafficCounts counts = found == told.end() ? TrafficCounts{} : found->second;
+    const auto found = by_limit.find(limit.name);
+    const TrafficCounts counts = found == by_limit.end() ? TrafficCounts{} : found->second;
     add_second(counts, limit.recent);
     if (limit.has_whole_minute) {
       limit.minute = sum_of(limit.recent);
     } else {
-      limit.minute += counts;  // until the minute is read again
+      limit.minute += counts;  // an approximation until the minute is read again
     }
   }
 }
@@ -173,10 +173,10 @@ void add_events(const Json& json, TopData& data) {
     TopEvent event = event_of(element);
     if (event.id > newest) data.events.insert(data.events.begin(), std::move(event));
   });
-  if (data.events.size() > events_kept) data.events.resize(events_kept);
+  if (data.events.size() > max_events) data.events.resize(max_events);
 }
 
-// Calls `use` with what `text` says.
+// Calls `use` with the parsed text.
 template <class Use>
 bool with_json(std::string_view text, const Use& use) {
   simdjson::dom::parser parser;
@@ -204,7 +204,7 @@ bool read_status(std::string_view text, TopData& data) {
     data.version = text_at(json, "/version");
     const std::string file = text_at(json, "/policy/file");
     data.policy = file.empty() ? "the default policy" : file;
-    data.refused = text_at(json, "/last_reload/error");
+    data.reload_error = text_at(json, "/last_reload/error");
     data.now.budget = number_at(json, "/memory/budget");
   });
 }
@@ -287,7 +287,7 @@ bool read_second(std::string_view text, TopData& data) {
   return with_json(text, [&](const Json& json) {
     const std::string at = text_at(json, "/at");
     add_events(json, data);
-    if (at <= data.now.at) return;  // such times are in the order of their texts
+    if (at <= data.now.at) return;  // times of this format sort as text
     data.now = {.at = at,
                 .seconds = decimal_at(json, "/seconds").value_or(1),
                 .requests = number_at(json, "/requests"),

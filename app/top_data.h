@@ -1,5 +1,5 @@
-// What `weir top` knows of a server: read from the answers of its admin listener (docs/decisions/0020). Texts are as
-// the server wrote them, and not fit for a terminal yet.
+// The data of `weir top`, read from the responses of the admin listener (docs/decisions/0020). Texts are not escaped
+// for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct TrafficCounts {
 
 struct DeniedConsumer {
   std::string limit;
-  std::string consumer;  // a hash
+  std::string consumer;  // the hash of the consumer
   std::uint64_t count = 0;
 };
 
@@ -39,19 +39,20 @@ struct TopLimit {
   };
   struct Spike {
     std::string since;
-    double rate = 0;  // decisions a second now
-    double past = 0;  // at most, in the hour before
+    double rate = 0;  // decisions per second now
+    double past = 0;  // maximum rate in the hour before
   };
 
   std::string name;
   std::string words;
   bool is_shadow = false;
   TrafficCounts minute;
-  std::vector<TrafficCounts> recent;  // by the second, the oldest first
-  bool has_whole_minute = false;      // in `recent`: the server keeps no seconds of limits beyond some hundred
+  std::vector<TrafficCounts> recent;  // per second, oldest first
+  bool has_whole_minute =
+      false;  // `recent` covers a minute; the server records the seconds of a few hundred limits only
   std::vector<std::pair<std::string, std::uint64_t>> total;
   std::vector<Route> by_route;
-  std::vector<std::uint64_t> headroom;  // decisions by what they left, from nothing to all
+  std::vector<std::uint64_t> headroom;  // decisions by remaining share, from none to all
   std::uint64_t consumers = 0;
   std::uint64_t bytes = 0;
   std::uint64_t budget = 0;
@@ -60,7 +61,7 @@ struct TopLimit {
   std::optional<Spike> spike;
   std::vector<DeniedConsumer> top_denied;
 
-  // What it denied, or would have denied if it were not in shadow.
+  // Returns the denials of the last minute; in shadow mode, those that the limit would have made.
   [[nodiscard]] std::uint64_t denied() const noexcept { return is_shadow ? minute.shadow_denied : minute.denied; }
   [[nodiscard]] double share() const noexcept;
 };
@@ -73,7 +74,7 @@ struct TopEvent {
   std::string message;
 };
 
-// The last second, and what there is now.
+// The last second, and current gauges.
 struct TopNow {
   std::string at{};
   double seconds = 1;
@@ -95,39 +96,39 @@ struct TopStore {
   std::uint64_t servers = 0;
   std::uint64_t connected = 0;
   std::uint64_t nodes = 0;
-  std::uint64_t differing = 0;  // nodes with another policy
+  std::uint64_t differing = 0;  // nodes with a different policy
   std::optional<double> p50{};
   std::optional<double> p99{};
 };
 
 struct TopData {
-  std::string place;    // where the server is
-  std::string problem;  // why nothing new comes; empty: it does
+  std::string address;  // the server's address
+  std::string problem;  // why there is no new data; empty: data is arriving
   std::string version;
   std::string policy;
-  std::string refused;  // why the last reload had no effect; empty: it had
+  std::string reload_error;  // error of the last reload; empty: it succeeded
   TopNow now;
-  std::vector<TrafficCounts> minute;  // of all limits, by the second, the oldest first
+  std::vector<TrafficCounts> minute;  // counts of all limits per second, oldest first
   std::vector<TopLimit> limits;       // in the order of the policy
-  std::uint64_t more_limits = 0;      // that the server left out
+  std::uint64_t more_limits = 0;      // number of limits that the server left out
   std::vector<DeniedConsumer> denied;
-  std::vector<TopEvent> events;  // the newest first
+  std::vector<TopEvent> events;  // newest first
   std::optional<TopStore> store;
-  std::optional<TopLimit> detail;  // the limit that is looked at
+  std::optional<TopLimit> detail;  // the limit whose details are shown
 };
 
 inline constexpr std::size_t seconds_shown = 60;
-inline constexpr std::size_t events_kept = 100;
+inline constexpr std::size_t max_events = 100;
 
-// Each takes what an endpoint said, and leaves the rest of `data` alone. False: it is not JSON.
+// Each reads the response of one endpoint into its part of `data`. Returns false if it is not JSON.
 [[nodiscard]] bool read_status(std::string_view text, TopData& data);
 [[nodiscard]] bool read_history(std::string_view text, TopData& data);
 [[nodiscard]] bool read_limits(std::string_view text, TopData& data);
-[[nodiscard]] bool read_limit(std::string_view text, TopData& data);  // as `detail`
+[[nodiscard]] bool read_limit(std::string_view text, TopData& data);  // sets `detail`
 [[nodiscard]] bool read_denied(std::string_view text, TopData& data);
 [[nodiscard]] bool read_events(std::string_view text, TopData& data);
 [[nodiscard]] bool read_cluster(std::string_view text, TopData& data);
-// A message of the stream. A second that is not newer than the last one is ignored.
+// Reads a message of the stream. A second that is not newer than the last one is ignored.
 [[nodiscard]] bool read_second(std::string_view text, TopData& data);
 
 }  // namespace weir::app

@@ -36,7 +36,7 @@ Result<TopAnswers> ask_top(const Access& access) {
   return answers;
 }
 
-// admin_request lets nothing pass that is not JSON.
+// admin_request has validated the JSON.
 void read_answers(const TopAnswers& answers, TopData& data) {
   (void)read_status(answers.status, data);
   (void)read_history(answers.history, data);
@@ -47,28 +47,28 @@ void read_answers(const TopAnswers& answers, TopData& data) {
 }
 
 std::vector<EventStreamReader::Message> EventStreamReader::read(std::string_view bytes) {
-  begun_ += bytes;
+  pending_ += bytes;
   std::vector<Message> messages;
   std::size_t begin = 0;
-  for (std::size_t end = 0; (end = begun_.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    std::string_view line = std::string_view(begun_).substr(begin, end - begin);
+  for (std::size_t end = 0; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    std::string_view line = std::string_view(pending_).substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.starts_with("event: ")) message_.event = line.substr(7);
     if (line.starts_with("data: ")) message_.data = line.substr(6);
     if (line.empty() && !message_.event.empty()) messages.push_back(std::exchange(message_, {}));
   }
-  begun_.erase(0, begin);
+  pending_.erase(0, begin);
   return messages;
 }
 
 struct TopFeed::Shared {
   std::mutex mutex;
-  TopData latest;         // under the mutex
-  std::string looked_at;  // under the mutex
-  net::Descriptor news{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  TopData latest;         // guarded by the mutex
+  std::string looked_at;  // guarded by the mutex
+  net::Descriptor updated{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
-// What the thread does.
+// The work of the feed's thread.
 class TopFeed::Follower {
  public:
   Follower(std::shared_ptr<Shared> shared, Access access, TopData data)
@@ -83,7 +83,7 @@ class TopFeed::Follower {
   }
 
  private:
-  // Until it ends; says why.
+  // Follows the stream until it ends. Returns the reason.
   std::string follow() {
     auto stream = admin_stream(access_, "/v1/stream");
     if (!stream) return stream.error().message();
@@ -99,13 +99,14 @@ class TopFeed::Follower {
         if (auto taken = take_second(message.data, seconds); !taken) return taken.error().message();
         seconds = (seconds + 1) % seconds_between_questions;
       }
-      if (reader.waiting() > max_message_size) return "a message of the stream does not end";
+      if (reader.waiting() > max_message_size) return "message of the stream too long";
     }
   }
 
-  // With what the stream does not tell, now and then: right behind a message, so that both are of the same second.
+  // Reads a message of the stream. Every few seconds it also requests the data that the stream lacks, right after a
+  // message, so that both describe the same second.
   Result<void> take_second(const std::string& message, unsigned seconds) {
-    if (!read_second(message, data_)) return failure(access_.place.text(), "a message of the stream is not JSON");
+    if (!read_second(message, data_)) return failure(access_.address.text(), "message of the stream is not JSON");
     if (seconds == 0) {
       const auto answers = ask_top(access_);
       if (!answers) return tl::unexpected(answers.error());
@@ -124,7 +125,7 @@ class TopFeed::Follower {
     }();
     data_.detail.reset();
     if (limit.empty()) return;
-    // One that is gone from the policy, or CL.THROTTLE, has no answer: what is known of it without will do.
+    // CL.THROTTLE and limits that left the policy have no details.
     const auto answer = admin_request(access_, Right::read, "/v1/limits/" + percent_encoded(limit));
     if (answer) (void)read_limit(answer->text, data_);
   }
@@ -134,7 +135,7 @@ class TopFeed::Follower {
       const std::lock_guard lock(shared_->mutex);
       shared_->latest = data_;
     }
-    (void)eventfd_write(shared_->news.number(), 1);
+    (void)eventfd_write(shared_->updated.number(), 1);
   }
 
   std::shared_ptr<Shared> shared_;
@@ -149,12 +150,12 @@ TopFeed::TopFeed(Access access, TopData data) : shared_(std::make_shared<Shared>
 }
 
 int TopFeed::descriptor() const noexcept {
-  return shared_->news.number();
+  return shared_->updated.number();
 }
 
 TopData TopFeed::take() {
   eventfd_t count = 0;
-  (void)eventfd_read(shared_->news.number(), &count);
+  (void)eventfd_read(shared_->updated.number(), &count);
   const std::lock_guard lock(shared_->mutex);
   return shared_->latest;
 }

@@ -1,4 +1,4 @@
-// What a server tells, for `weir top`: at once, and by the second on a thread of its own.
+// The connection of `weir top` to a server: one-time requests, and a stream on its own thread.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace weir::app {
 
-// What the endpoints say, as they wrote it.
+// The responses of the endpoints.
 struct TopAnswers {
   std::string status;
   std::string history;
@@ -25,7 +25,7 @@ struct TopAnswers {
 [[nodiscard]] Result<TopAnswers> ask_top(const Access& access);
 void read_answers(const TopAnswers& answers, TopData& data);
 
-// The messages of a stream of server-sent events.
+// Parses a stream of server-sent events.
 class EventStreamReader {
  public:
   struct Message {
@@ -34,24 +34,24 @@ class EventStreamReader {
   };
 
   [[nodiscard]] std::vector<Message> read(std::string_view bytes);
-  // Bytes of a message that has not ended.
-  [[nodiscard]] std::size_t waiting() const noexcept { return begun_.size(); }
+  // Returns the size of the incomplete message.
+  [[nodiscard]] std::size_t waiting() const noexcept { return pending_.size(); }
 
  private:
-  std::string begun_;
+  std::string pending_;
   Message message_;
 };
 
-// Follows the stream. When that breaks it says so, and tries again every two seconds. Its thread goes on after its end,
-// perhaps waiting for a server that does not answer: end the process by std::_Exit.
+// Follows the stream on a detached thread, and reconnects every two seconds after an error. The thread outlives this
+// object and may block on the server: end the process with std::_Exit.
 class TopFeed {
  public:
   TopFeed(Access access, TopData data);
 
-  // Can be read when there is something new.
+  // Returns a descriptor that is readable when there is new data.
   [[nodiscard]] int descriptor() const noexcept;
   [[nodiscard]] TopData take();
-  // Wants more about this limit; empty: about none.
+  // Requests details of this limit, or of none if the name is empty.
   void look_at(const std::string& limit);
 
  private:

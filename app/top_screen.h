@@ -1,5 +1,5 @@
-// What `weir top` shows, and what keys do to it: the data and the size of a terminal make lines. It knows no terminal,
-// and reads no clock.
+// The screen of `weir top`: turns data and a terminal size into lines, and applies key presses. Uses no terminal and no
+// clock.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ enum class Key { up, down, page_up, page_down, home, end, enter, escape, backspa
 
 struct Press {
   Key key = Key::letter;
-  char letter = 0;  // of Key::letter: a printable one of ASCII
+  char letter = 0;  // for Key::letter: printable ASCII
 };
 
-// The keys in the bytes that a terminal sends. An escape sequence may come in parts.
+// Parses key presses from the bytes of a terminal. An escape sequence may arrive in parts.
 class KeyReader {
  public:
   [[nodiscard]] std::vector<Press> read(std::string_view bytes);
 
-  // Whether a sequence has begun: if nothing more comes within a moment, it was the key Esc.
-  [[nodiscard]] bool is_waiting() const noexcept { return !begun_.empty(); }
-  [[nodiscard]] std::vector<Press> give_up_waiting();
+  // True if an escape sequence is incomplete. If no more bytes follow soon, it was the Esc key: call flush().
+  [[nodiscard]] bool is_waiting() const noexcept { return !pending_.empty(); }
+  [[nodiscard]] std::vector<Press> flush();
 
  private:
-  std::string begun_;
+  std::string pending_;
 };
 
 enum class Order { denied, traffic, share, name };
@@ -44,22 +44,22 @@ class Screen {
   Screen(Charset charset, Order order, std::string filter)
       : charset_(charset), order_(order), filter_(std::move(filter)) {}
 
-  // Shown from now on; while it is paused, from when it goes on.
+  // Shows the data, or keeps it for later while paused.
   void update(TopData data);
 
-  // False: quit.
+  // Returns false to quit.
   [[nodiscard]] bool press(const Press& press);
 
-  // Never more than `size` has, and none is wider.
+  // Returns lines that fit `size`.
   [[nodiscard]] std::vector<Line> lines(const Size& size) const;
 
-  // All of it, however long that is, without what is there for keys.
+  // Returns the whole content, of any length, without key hints.
   [[nodiscard]] std::vector<Line> whole(std::size_t columns) const;
 
-  // The limits that are shown, in order: indexes of data.limits.
+  // Returns the limits to show, in order, as indexes of data.limits.
   [[nodiscard]] std::vector<std::size_t> chosen() const;
 
-  // The limit that is looked at; empty: all of them are.
+  // The limit whose details are shown; empty: the main view.
   [[nodiscard]] const std::string& looked_at() const noexcept { return looked_at_; }
 
  private:
@@ -89,10 +89,10 @@ class Screen {
   Charset charset_;
   Order order_;
   std::string filter_;
-  bool is_filtering_ = false;  // the filter is being typed
+  bool is_filtering_ = false;  // the filter is being edited
   bool is_paused_ = false;
   bool shows_help_ = false;
-  std::string selected_;  // by name, so that it stays what it is when the order changes
+  std::string selected_;  // the name of the selected limit, so that the selection survives a change of the order
   std::string looked_at_;
   TopData data_;
   TopData latest_;

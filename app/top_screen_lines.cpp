@@ -1,4 +1,4 @@
-// What Screen shows; what keys do to it is in top_screen.cpp.
+// The drawing part of Screen; top_screen.cpp handles keys.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -24,7 +24,7 @@ std::string_view name_of(Order order) {
   return "";
 }
 
-// `12:00:01` of `2026-01-05T12:00:01Z`.
+// Returns `12:00:01` from `2026-01-05T12:00:01Z`.
 std::string_view time_of_day(std::string_view at) {
   return at.size() >= 19 ? at.substr(11, 8) : at;
 }
@@ -59,7 +59,7 @@ struct Columns {
   }
 };
 
-// What is worth a look, in a word or two.
+// Returns a short note about the state of a limit.
 Span note_of(const TopLimit& limit) {
   if (limit.spike) return {"spike", Ink::red};
   if (limit.overflowed > 0) return {"overflow", Ink::red};
@@ -80,14 +80,14 @@ std::string Screen::spark(const std::vector<TrafficCounts>& series, std::uint64_
 }
 
 Line Screen::title() const {
-  Line line{{fmt::format("weir {}  {}", show(data_.version), show(data_.place)), Ink::bold},
+  Line line{{fmt::format("weir {}  {}", show(data_.version), show(data_.address)), Ink::bold},
             {fmt::format("  {} UTC", show(time_of_day(data_.now.at)))}};
   if (!latest_.problem.empty()) {
-    line.push_back({"  NOT CONNECTED, trying again: " + show(latest_.problem), Ink::red});
+    line.push_back({"  NOT CONNECTED, retrying: " + show(latest_.problem), Ink::red});
     return line;
   }
   if (is_paused_) line.push_back({"  PAUSED", Ink::yellow});
-  if (!data_.refused.empty()) line.push_back({"  reload refused: " + show(data_.refused), Ink::red});
+  if (!data_.reload_error.empty()) line.push_back({"  reload failed: " + show(data_.reload_error), Ink::red});
   line.push_back({"  " + show(data_.policy), Ink::faint});
   return line;
 }
@@ -98,15 +98,15 @@ Line Screen::store_line() const {
   if (now.store == "closed") {
     line.push_back({"connected", Ink::green});
   } else if (now.store == "half_open") {
-    line.push_back({"being tried", Ink::yellow});
+    line.push_back({"probing", Ink::yellow});
   } else if (now.store == "open") {
-    line.push_back({"AWAY", Ink::red});
+    line.push_back({"UNAVAILABLE", Ink::red});
   } else {
     line.push_back({"local"});
   }
   if (data_.store) {
     const TopStore& store = *data_.store;
-    if (store.differing > 0) line.push_back({fmt::format(", {} WITH ANOTHER POLICY", store.differing), Ink::red});
+    if (store.differing > 0) line.push_back({fmt::format(", {} WITH A DIFFERENT POLICY", store.differing), Ink::red});
     if (store.connected < store.servers) {
       line.push_back({fmt::format(", {} of {} servers", store.connected, store.servers), Ink::yellow});
     }
@@ -137,7 +137,7 @@ std::vector<Line> Screen::head(std::size_t columns) const {
         now.counts.denied > 0 ? Ink::red : Ink::plain},
        {fmt::format("  p50 {}  p99 {}", duration_text(now.p50, charset_), duration_text(now.p99, charset_))}});
   lines.push_back(store_line());
-  constexpr std::size_t words = 22;  // `decisions `, `  denied ` and a margin
+  constexpr std::size_t words = 22;  // the width of `decisions `, `  denied ` and a margin
   const std::size_t width = columns > words ? (columns - words) / 2 : 0;
   lines.push_back({{"decisions ", Ink::faint},
                    {spark(data_.minute, &TrafficCounts::decisions, seconds_shown, width), Ink::green},
@@ -176,7 +176,7 @@ std::vector<Line> Screen::limits_table(const Size& size, bool marks_selected) co
   if (size.rows == 0) return {};
   const std::size_t rows = size.rows - 1;
   const std::size_t selected = selected_at(limits);
-  // The selected one is in sight.
+  // The selected row must be visible.
   const std::size_t begin = rows == 0 || selected < rows ? 0 : selected - rows + 1;
   for (std::size_t i = begin; i < limits.size() && lines.size() <= rows; ++i) {
     lines.push_back(limit_row(data_.limits[limits[i]], size.columns, marks_selected && i == selected));
@@ -189,8 +189,8 @@ std::vector<Line> Screen::limits_table(const Size& size, bool marks_selected) co
 }
 
 std::vector<Line> Screen::denied_table(const std::vector<DeniedConsumer>& denied, std::size_t rows) const {
-  std::vector<Line> lines{heading("DENIED MOST of late, by hash")};
-  if (denied.empty()) lines.push_back({{"Nobody was denied of late.", Ink::faint}});
+  std::vector<Line> lines{heading("MOST DENIED, by hash")};
+  if (denied.empty()) lines.push_back({{"No consumer was denied recently.", Ink::faint}});
   for (std::size_t i = 0; i < std::min(rows, denied.size()); ++i) {
     lines.push_back({{fitted_right(count_text(static_cast<double>(denied[i].count)), 8, charset_), Ink::red},
                      {fmt::format("  {}  {}", show(denied[i].consumer), show(denied[i].limit))}});
@@ -259,7 +259,7 @@ std::vector<Line> Screen::detail(const Size& size) const {
   const bool is_here = data_.detail && data_.detail->name == looked_at_;
   const auto known = std::ranges::find(data_.limits, looked_at_, &TopLimit::name);
   if (!is_here && known == data_.limits.end())
-    return {heading("LIMIT " + show(looked_at_)), {{"The policy has no such limit now."}}};
+    return {heading("LIMIT " + show(looked_at_)), {{"The active policy has no such limit."}}};
   const TopLimit& limit = is_here ? *data_.detail : *known;
   std::vector<Line> lines = limit_lines(limit, size.columns);
   const std::size_t left = size.rows > lines.size() ? size.rows - lines.size() : 0;
@@ -281,13 +281,13 @@ std::vector<Line> Screen::detail(const Size& size) const {
 
 std::vector<Line> Screen::help() const {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> keys{
-      {{"up, down, j, k", "select a limit; PgUp, PgDn, Home, End go further"},
-       {"Enter", "look at it: ten minutes, routes, whom it denies"},
-       {"Esc", "back; then without a filter"},
+      {{"up, down, j, k", "select a limit; also PgUp, PgDn, Home, End"},
+       {"Enter", "details: history, routes, denied consumers"},
+       {"Esc", "back; clears the filter"},
        {"s", "sort by the next of: denials, traffic, share denied, name"},
        {"d t r n", "sort by denials, by traffic, by share denied, by name"},
-       {"/", "only limits with this in their name"},
-       {"Space, p", "pause, and go on"},
+       {"/", "filter limits by name"},
+       {"Space, p", "pause and resume"},
        {"?, h", "this help"},
        {"q, Ctrl-C", "quit"}}};
   std::vector<Line> lines{heading("KEYS")};
@@ -295,23 +295,23 @@ std::vector<Line> Screen::help() const {
     lines.push_back({{fitted(key, 16, charset_), Ink::yellow}, {std::string(text)}});
   }
   lines.push_back({{""}});
-  lines.push_back({{"DECISIONS and DENIED are those of the last minute. Of a limit in shadow, DENIED"}});
-  lines.push_back({{"is what it would have denied. Consumers are hashed as in the log: weir hash."}});
+  lines.push_back({{"DECISIONS and DENIED cover the last minute. For a limit in shadow mode, DENIED"}});
+  lines.push_back({{"counts what it would have denied. Consumers are hashed as in the log: weir hash."}});
   return lines;
 }
 
 Line Screen::foot() const {
   if (is_filtering_)
-    return {{fmt::format("/{}_", filter_), Ink::bold}, {"   Enter keeps it, Esc clears it", Ink::faint}};
+    return {{fmt::format("/{}_", filter_), Ink::bold}, {"   Enter applies it, Esc clears it", Ink::faint}};
   if (shows_help_) return {{"Esc back   q quit", Ink::faint}};
   if (!looked_at_.empty()) return {{"Esc back   Space pause   ? help   q quit", Ink::faint}};
-  return {{"Enter look   s sort   / filter   Space pause   ? help   q quit", Ink::faint}};
+  return {{"Enter details   s sort   / filter   Space pause   ? help   q quit", Ink::faint}};
 }
 
 std::vector<Line> Screen::body(const Size& size) const {
   if (shows_help_) return help();
   if (!looked_at_.empty()) return detail(size);
-  // Two tables below the limits, where there is room; each is the longer the fewer limits there are.
+  // Two tables below the limits, if there is room. The fewer limits there are, the longer these tables are.
   constexpr std::size_t least = 3;
   constexpr std::size_t most = 10;
   constexpr std::size_t min_body_lines = 14;

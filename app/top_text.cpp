@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,12 +12,12 @@
 namespace weir::app {
 namespace {
 
-// Letters and signs that every terminal shows in one column, and that steer nothing: no control characters (C1 ones
-// among them), no marks that combine, no direction.
+// True for characters that every terminal shows in one column: no control (C0, C1), combining or bidirectional
+// characters.
 bool is_plain(char32_t code, Charset charset) noexcept {
   if (code < 0x80) return code >= 0x20 && code != 0x7F;
   if (charset == Charset::ascii) return false;
-  const bool is_latin = code >= 0xA1 && code <= 0x2FF && code != 0xAD;  // a soft hyphen is not seen
+  const bool is_latin = code >= 0xA1 && code <= 0x2FF && code != 0xAD;  // the soft hyphen is invisible
   const bool is_greek = code >= 0x391 && code <= 0x3FF && code != 0x3A2;
   const bool is_cyrillic = code >= 0x400 && code <= 0x481;
   return is_latin || is_greek || is_cyrillic;
@@ -26,7 +27,7 @@ std::string_view cut_mark(Charset charset) noexcept {
   return charset == Charset::unicode ? "…" : "~";
 }
 
-// The first `width` characters.
+// Returns the first `width` characters.
 std::string_view prefix(std::string_view text, std::size_t width) noexcept {
   std::size_t end = 0;
   while (end < text.size()) {
@@ -34,6 +35,15 @@ std::string_view prefix(std::string_view text, std::size_t width) noexcept {
     ++end;
   }
   return text.substr(0, end);
+}
+
+// Formats a number with at most three significant digits and no trailing zeros: 9.5, 59.9, 144.
+std::string three_digits(double number) {
+  std::string text = fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
 }
 
 std::string shortened(std::string_view text, std::size_t width, Charset charset) {
@@ -89,7 +99,7 @@ Line cut(Line line, std::size_t width, Charset charset) {
   std::size_t left = width;
   for (Span& span : line) {
     const std::size_t wide = width_of(span.text);
-    const bool is_last = wide >= left;  // something comes after it, or it is too wide itself
+    const bool is_last = wide >= left;  // the span is too wide, or more spans follow
     if (is_last) {
       span.text = left == 0 ? std::string() : std::string(prefix(span.text, left - 1)).append(cut_mark(charset));
     }
@@ -106,7 +116,7 @@ std::string sparkline(const std::vector<std::uint64_t>& values, std::size_t slot
   const auto& levels = charset == Charset::unicode ? blocks : letters;
   width = std::min(width, slots);
   if (width == 0) return {};
-  // The slot of values[i] is the more to the right the later it is; a part of the line has several slots.
+  // The last value is in the rightmost slot. Each part of the line may cover several slots.
   std::vector<std::optional<std::uint64_t>> parts(width);
   const std::size_t skipped = values.size() > slots ? values.size() - slots : 0;
   for (std::size_t i = skipped; i < values.size(); ++i) {
@@ -149,8 +159,35 @@ std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
   auto number = static_cast<double>(bytes);
   std::size_t unit = 0;
-  for (; number >= 10240 && unit + 1 < units.size(); ++unit) number /= 1024;
-  return fmt::format("{:.0f} {}", number, units[unit]);
+  for (; number >= 1024 && unit + 1 < units.size(); ++unit) number /= 1024;
+  return three_digits(number) + fmt::format(" {}", units[unit]);
+}
+
+std::string wait_text(double seconds) {
+  constexpr std::uint64_t minute = 60;
+  constexpr std::uint64_t hour = 60 * minute;
+  constexpr std::uint64_t day = 24 * hour;
+  const auto rounded_up = [](double number) {
+    const double step = number < 10 ? 100 : number < 100 ? 10 : 1;
+    return three_digits(std::ceil(number * step - 1e-6) / step);
+  };
+  if (!(seconds > 0)) return "0 s";
+  if (seconds < 1e-3) return fmt::format("{} us", rounded_up(seconds * 1e6));
+  if (seconds < 1) return fmt::format("{} ms", rounded_up(seconds * 1e3));
+  if (seconds < 2 * minute) return fmt::format("{} s", rounded_up(seconds));
+  constexpr double max_seconds = 1e15;
+  const auto whole = static_cast<std::uint64_t>(std::ceil(std::min(seconds, max_seconds)));
+  // Formats the two largest units that are needed. The smaller one is rounded up.
+  const auto in_units = [whole](std::uint64_t large, std::string_view large_name, std::uint64_t small,
+                                std::string_view small_name) {
+    const std::uint64_t count = (whole + small - 1) / small;
+    const std::uint64_t ratio = large / small;
+    return fmt::format("{} {}", count / ratio, large_name) +
+           (count % ratio == 0 ? "" : fmt::format(" {} {}", count % ratio, small_name));
+  };
+  if (whole < 2 * hour) return in_units(minute, "min", 1, "s");
+  if (whole < 2 * day) return in_units(hour, "h", minute, "min");
+  return in_units(day, "d", hour, "h");
 }
 
 std::string duration_text(std::optional<double> seconds, Charset charset) {

@@ -1,5 +1,4 @@
-// Text for a terminal: fit to be shown, of a known width, in colours. Each character that it lets through takes one
-// column.
+// Text for a terminal: escaped, of known width, with colours. Every character takes one column.
 #pragma once
 
 #include <cstddef>
@@ -22,27 +21,31 @@ struct Span {
 
 using Line = std::vector<Span>;
 
-// What a server said, fit to be shown: letters of European scripts stay, whatever else is not plain ASCII is written as
-// \x1b or \u202e. So no control sequence reaches the terminal, and nothing that is wider than it looks.
+// Escapes text from a server: letters of European scripts stay, other non-ASCII and control characters become \x1b or
+// \u202e. No control sequence and no wide character reaches the terminal.
 [[nodiscard]] std::string shown(std::string_view text, Charset charset);
 
-// Of text that was made fit to be shown.
+// Returns the width of escaped text.
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
 [[nodiscard]] std::string text_of(const Line& line);
 
-// Exactly `width` columns: cut, with a mark at the end, or filled up with spaces.
+// Returns exactly `width` columns: truncated with a mark at the end, or padded with spaces.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width, Charset charset);
 [[nodiscard]] std::string fitted_right(std::string_view text, std::size_t width, Charset charset);
-// At most `width` columns.
+// Cuts a line to at most `width` columns.
 [[nodiscard]] Line cut(Line line, std::size_t width, Charset charset);
 
-// One character for each part of `slots` values that end now, the highest the tallest; blank where there are none yet.
+// Returns one character per part of the last `slots` values, scaled to the highest; blank where there are no values
+// yet.
 [[nodiscard]] std::string sparkline(const std::vector<std::uint64_t>& values, std::size_t slots, std::size_t width,
                                     Charset charset);
 
 [[nodiscard]] std::string count_text(double count);                                       // 9.5, 950, 9.5k, 9.5M
 [[nodiscard]] std::string share_text(double share);                                       // 12.5 %
-[[nodiscard]] std::string bytes_text(std::uint64_t bytes);                                // 144 KiB
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);                                // 144 KiB, 1.5 MiB
 [[nodiscard]] std::string duration_text(std::optional<double> seconds, Charset charset);  // 1.2 µs
+
+// Formats a wait, rounded up: 750 ms, 59.9 s, 2 min 30 s, 13 d 4 h.
+[[nodiscard]] std::string wait_text(double seconds);
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-// The most that was admitted in any stretch of one window, to the microsecond.
+// The maximum number of requests admitted in any interval of one window, to the microsecond.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class ExactWindow {
  public:
   explicit ExactWindow(weir::Duration window) : window_(window) {}
 
-  // Instants come in order.
+  // Must be called in order of time.
   void admit(weir::Instant at);
 
   [[nodiscard]] std::size_t worst() const noexcept { return worst_; }

@@ -1,4 +1,4 @@
-// How far each algorithm is from the exact sliding window. --quick: on traffic that is soon over.
+// Measures how far each algorithm is from the exact sliding window. --quick uses short traffic.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace bench::accuracy {
 namespace {
 
-// Of the sliding window counter, which is there to be nearly exact.
+// The bounds for the sliding window counter, which should be nearly exact.
 struct Worst {
   double over = 0;  // without an attack
   double under = 0;

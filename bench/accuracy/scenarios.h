@@ -1,4 +1,4 @@
-// What is compared: limits that all stand for 100 requests per minute, under several kinds of traffic.
+// The scenarios: limits of 100 requests per minute under several kinds of traffic.
 #pragma once
 
 #include <string_view>
@@ -25,7 +25,7 @@ struct NamedTraffic {
   bool attack = false;
 };
 
-// Each of this length.
+// The duration of each.
 std::vector<NamedTraffic> traffics(weir::Duration length);
 
 }  // namespace bench::accuracy

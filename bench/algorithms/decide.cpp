@@ -17,7 +17,7 @@ using weir::Instant;
 
 constexpr Instant start = std::chrono::sys_days{std::chrono::year{2024} / 2 / 29};
 
-// A token every 428 4/7 microseconds, and requests a little further apart.
+// A token every 428 4/7 microseconds, and requests slightly further apart.
 constexpr weir::Rate rate{7, 3ms};
 constexpr Duration bucket_step = 430us;
 
@@ -46,7 +46,7 @@ void denied(benchmark::State& measured, const weir::Limit& checked, Duration ste
   const typename A::Limit limit(checked);
   typename A::State state;
   Instant now = start;
-  // Full rate first, so that a window before the present one has its share of what is used.
+  // Runs at the full rate first, so that the previous window counts too.
   while (A::decide(limit, state, Cost{1}, now).admitted) now += step / 4;
   bool none = true;
   for (auto _ : measured) {

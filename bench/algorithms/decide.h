@@ -1,7 +1,7 @@
-// What one decision costs with the state at hand and the time already read.
+// The cost of one decision, with the state in cache and the time already read.
 //
-// admitted: every request finds room, and time moves on so that it stays that way; the numbers do not
-// divide evenly, so remainders are carried. denied: the limit is used up and time stands still.
+// admitted: time advances so that every request is admitted; the numbers do not divide evenly, so remainders are
+// carried. denied: the limit is exceeded and time does not advance.
 #pragma once
 
 namespace bench::algorithms {

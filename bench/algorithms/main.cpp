@@ -1,4 +1,4 @@
-// The benchmarks of the algorithms, reported by their medians. To be run with repetitions.
+// The benchmarks of the algorithms, reported by their medians. Run with repetitions.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Interleaved benchmarks finish in any order, so what they report is kept and printed at the end.
+// Interleaved benchmarks finish in any order, so results are collected and printed at the end.
 class MedianReporter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }

@@ -1,5 +1,5 @@
-// The least that a listener can do: on the same event loop and by the same codecs as `weir serve`, every request is
-// read and answered with a constant. Nothing is looked up, decided or counted.
+// The upper bound for a listener: every request is parsed and answered with a constant, on the event loop and with the
+// codecs of `weir serve`. Nothing is looked up, decided or counted.
 //
 //   constant_server PORT resp|grpc
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace weir;
 
-// To any command, what CL.THROTTLE answers.
+// Answers any command like CL.THROTTLE.
 class Resp final : public net::Session {
  public:
   std::size_t on_input(std::span<char> bytes, net::Output& out) override {
@@ -48,7 +48,7 @@ class Resp final : public net::Session {
   wire::resp::CommandParser parser_;
 };
 
-// To any call, a RateLimitResponse: OK, and OK for two descriptors.
+// Answers any call with a RateLimitResponse: OK, with two descriptors.
 class Grpc final : public net::Session {
  public:
   std::size_t on_input(std::span<char> bytes, net::Output& out) override {
@@ -57,7 +57,7 @@ class Grpc final : public net::Session {
     const bool alive = server_.receive(bytes);
     std::size_t made = 0;
     for (wire::http2::Exchange* exchange : server_.updated()) {
-      if (exchange->gone() || exchange->answered() || !exchange->complete()) continue;
+      if (exchange->closed() || exchange->answered() || !exchange->complete()) continue;
       server_.begin(*exchange, head);
       std::string& reply = server_.reply(*exchange);
       wire::grpc::append_message(reply, [&] { reply += "\x08\x01\x12\x02\x08\x01\x12\x02\x08\x01"; });

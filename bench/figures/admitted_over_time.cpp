@@ -1,6 +1,6 @@
-// Prints, as CSV, when each request of one bursty trace was made, and when each algorithm let it pass:
-//   series,label,seconds        one line per request; the label says which numbers the limit has
-// Every limit stands for 60 per minute. A request that waits its turn in a queue passes at its turn.
+// Prints as CSV when each request of a bursty trace was made, and when each algorithm admitted it:
+//   series,label,seconds        one line per request; the label has the numbers of the limit
+// Every limit is 60 per minute. A queued request is admitted at its turn.
 #include <chrono>
 #include <cstdio>
 #include <memory>

@@ -1,4 +1,4 @@
-// What it takes to read a request and to write its answer, without sockets.
+// The cost of parsing a request and writing its response, without sockets.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view wrk = "GET /v1/auth HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-User: user-12345\r\n\r\n";
 
-// As nginx sends a subrequest for a browser's request.
+// A subrequest of nginx for a browser's request.
 constexpr std::string_view browser =
     "GET /v1/auth HTTP/1.1\r\nHost: weir\r\nX-Original-URI: /api/v1/items/4711?page=2&sort=name\r\n"
     "X-Original-Method: GET\r\nX-Forwarded-For: 203.0.113.7\r\nConnection: keep-alive\r\n"
@@ -42,7 +42,7 @@ constexpr std::string_view chunked =
 
 constexpr int pipelined = 16;
 
-// All that one read brings: 16 requests, each with its part of the room.
+// One read of 16 requests, each with its own array of headers.
 void parse(benchmark::State& state, std::string_view request) {
   std::string original;
   for (int i = 0; i < pipelined; ++i) original += request;
@@ -50,7 +50,7 @@ void parse(benchmark::State& state, std::string_view request) {
   RequestParser parser;
   std::vector<Header> room(std::size_t{pipelined} * 32 + parser.limits().headers);
   while (state.KeepRunning()) {
-    if (request == chunked) bytes = original;  // reading moves the chunks together
+    if (request == chunked) bytes = original;  // parsing moves the chunks
     std::span<char> rest(bytes);
     std::span<Header> free(room);
     int requests = 0;
@@ -83,7 +83,7 @@ AnswerFields answer() {
   return {.policy = "per-user", .quota = 100, .window = 60s, .remaining = 50, .until_more = 600ms, .reset_after = 30s};
 }
 
-// 16 answers with all fields into a buffer that is reused.
+// Writes 16 responses with all fields to a reused buffer.
 void respond(benchmark::State& state, bool denied) {
   const weir::text::HttpDate date = weir::text::http_date(now);
   const std::string_view name = "per-user";

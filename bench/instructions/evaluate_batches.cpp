@@ -1,5 +1,5 @@
-// evaluate_batches POLICY COUNT: evaluates so many batches of 64 queries, each of them covered by the policy's three
-// limits, with their states in memory. count.py counts its instructions.
+// evaluate_batches POLICY COUNT: evaluates COUNT batches of 64 queries, each covered by the policy's three
+// limits, with states in memory. count.py counts its instructions.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -27,7 +27,7 @@ int run(const char* policy, int batches) {
     return EXIT_FAILURE;
   }
   weir::engine::Engine::Options options;
-  options.hash_key = weir::table::HashKey::random();  // the same each time, where random numbers are
+  options.hash_key = weir::table::HashKey::random();  // deterministic under count.py, which fixes random numbers
   const auto engine = weir::engine::Engine::create(loaded.ruleset, options).value();
   const auto evaluator = engine->new_evaluator();
   const weir::Instant now{std::chrono::seconds{2'000'000'000}};

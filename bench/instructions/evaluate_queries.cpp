@@ -1,6 +1,6 @@
-// evaluate_queries POLICY COUNT engine|evaluator: evaluates so many queries, one at a time, each of them covered by the
-// policy's three limits, with their states in memory: by the public API (weir/engine.h), or by the evaluator beneath
-// it. count.py counts its instructions.
+// evaluate_queries POLICY COUNT engine|evaluator: evaluates COUNT queries, one at a time, each covered by the policy's
+// three limits, with states in memory, through the public API (weir/engine.h) or the evaluator below it. count.py
+// counts its instructions.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -47,7 +47,7 @@ bool by_engine(const char* file, std::size_t count) {
 
 bool by_evaluator(const char* file, std::size_t count) {
   weir::engine::Engine::Options options;
-  options.hash_key = weir::table::HashKey::random();  // the same each time, where random numbers are
+  options.hash_key = weir::table::HashKey::random();  // deterministic under count.py, which fixes random numbers
   const auto engine = weir::engine::Engine::create(weir::policy::load_path(file).ruleset, options).value();
   const auto evaluator = engine->new_evaluator();
   const weir::ManualClock clock(now);

@@ -24,7 +24,7 @@ namespace {
 
 using weir::net::Descriptor;
 
-constexpr std::chrono::seconds timeout{10};  // for any answer at all
+constexpr std::chrono::seconds answer_timeout{10};  // until any response
 constexpr std::size_t input_size = std::size_t{256} << 10U;
 
 [[noreturn]] void fail(const char* what) {
@@ -48,7 +48,7 @@ std::chrono::nanoseconds processor_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// What all connections share.
+// State shared by all connections.
 struct Shared {
   explicit Shared(const Extent& given) : extent(given), keys(given.keys) {}
 
@@ -62,7 +62,7 @@ struct Shared {
   Tally tally;
   SteadyTime now;
   std::uint64_t begun = 0;
-  bool over = false;  // no request begins any more
+  bool over = false;  // no new requests
 };
 
 class Connection final : private AnswerSink {
@@ -81,7 +81,7 @@ class Connection final : private AnswerSink {
     send(protocol_->opening(shared_.keys));
   }
 
-  // Reads all that is there.
+  // Reads all available input.
   void on_ready() {
     if (!unsent_.empty()) send({});
     for (;;) {
@@ -134,7 +134,7 @@ class Connection final : private AnswerSink {
     shared_.begun += count;
   }
 
-  // What the socket does not take goes when it takes more.
+  // Unsent bytes are sent when the socket is writable.
   void send(std::string_view bytes) {
     if (!unsent_.empty()) {
       unsent_ += bytes;
@@ -156,13 +156,13 @@ class Connection final : private AnswerSink {
   std::vector<char> input_;
   std::size_t held_ = 0;
   std::string unsent_;
-  std::string said_;  // by the protocol itself
+  std::string said_;  // protocol frames to send
   std::uint64_t next_ = 0;
   std::size_t in_flight_ = 0;
-  std::array<SteadyTime, max_in_flight_requests> sent_{};  // by number; those that wait for their answer
+  std::array<SteadyTime, max_in_flight_requests> sent_{};  // by number, for requests in flight
 };
 
-// Calls the connections of which something is ready.
+// Calls the connections that are ready.
 class Watch {
  public:
   explicit Watch(std::span<const std::unique_ptr<Connection>> connections) : epoll_(::epoll_create1(0)) {
@@ -176,10 +176,10 @@ class Watch {
 
   void wait() {
     std::array<epoll_event, 256> events;
-    const auto timeout = std::chrono::milliseconds(timeout).count();
+    const auto timeout = std::chrono::milliseconds(answer_timeout).count();
     const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), static_cast<int>(timeout));
     if (count < 0 && errno != EINTR) fail("epoll_wait");
-    if (count == 0) throw WrongAnswer("no answer for " + std::to_string(timeout.count()) + " s");
+    if (count == 0) throw WrongAnswer("no answer for " + std::to_string(answer_timeout.count()) + " s");
     for (int i = 0; i < count; ++i) static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr)->on_ready();
   }
 

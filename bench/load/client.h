@@ -1,4 +1,4 @@
-// Puts a load on a server, from one thread: so many connections, each with so many requests in flight at all times.
+// Loads a server from one thread: a number of connections, each with a constant number of requests in flight.
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@ struct Extent {
   std::size_t connections = 1;
   std::size_t pipeline = 1;
   std::uint32_t keys = max_keys;
-  std::chrono::nanoseconds time{};  // none begins after it
-  std::uint64_t requests = 0;       // and no more than so many in all; 0: any number
+  std::chrono::nanoseconds time{};  // no request starts afterwards
+  std::uint64_t requests = 0;       // the maximum in total; 0 is unlimited
 };
 
 struct Result {
   Tally tally;
-  std::chrono::nanoseconds time{};       // from the first request to the last answer
+  std::chrono::nanoseconds time{};       // from the first request to the last response
   std::chrono::nanoseconds processor{};  // of the client
 };
 
-// Throws WrongAnswer, and std::system_error.
+// Throws WrongAnswer and std::system_error.
 [[nodiscard]] Result run(const Extent& extent, const MakeProtocol& make_protocol);
 
 }  // namespace bench::load

@@ -1,6 +1,5 @@
-// gRPC over HTTP/2, as far as one unary method needs it. The first request of a connection brings its header fields
-// into the server's table; from then on they are six bytes. Of an answer the message is looked at, and that it came:
-// a call that fails has none.
+// A minimal gRPC client for one unary method. The first request of a connection puts its header fields into the
+// server's HPACK table; later ones need six bytes. Only the message of a response is read: a call that fails has none.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -16,10 +15,10 @@ constexpr std::uint8_t acknowledged = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t message_head = 5;
-constexpr std::uint32_t first_window = 65'535;  // of a connection, by RFC 9113
+constexpr std::uint32_t first_window = 65'535;  // of a connection (RFC 9113)
 constexpr std::uint32_t largest_window = 0x7fffffff;
 
-// By their numbers: POST, http, and the four that the first request has named.
+// Indexed fields: POST, http, and the four of the first request.
 constexpr std::string_view known_fields = "\x83\x86\xc1\xc0\xbf\xbe";
 
 void put_number(char* to, std::uint32_t number) noexcept {
@@ -47,7 +46,7 @@ std::string wide_window(std::uint32_t by) {
   return frame(window, 0, 0, payload);
 }
 
-// A field that the server is to keep: by the number of its name, or by its name.
+// A field for the server's table: by the index of its name, or by its name.
 std::string kept_field(std::string_view name, std::string_view value) {
   if (value.size() > 126) throw std::invalid_argument("the path is too long");
   return std::string(name) + static_cast<char>(value.size()) + std::string(value);
@@ -65,7 +64,7 @@ std::string request_of(std::string_view fields, std::string_view message) {
   return frame(headers, end_headers, 1, fields) + frame(data, end_stream, 1, body);
 }
 
-// Which answers say no, by the first bytes of the message.
+// Detects denials by the first bytes of the message.
 bool denies_rls(std::string_view message) {
   if (message.size() < 2 || message[0] != 0x08) throw WrongAnswer("a message without overall_code");
   return message[1] == 2;
@@ -97,7 +96,7 @@ class Grpc final : public Protocol {
         denies_(denies) {}
 
   std::string opening(Numbers& keys) override {
-    // ENABLE_PUSH 0; INITIAL_WINDOW_SIZE 1 MiB: no answer is held back.
+    // ENABLE_PUSH 0; INITIAL_WINDOW_SIZE 1 MiB, so that windows do not delay responses.
     constexpr std::string_view wanted("\0\x02\0\0\0\0\0\x04\0\x10\0\0", 12);
     std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(settings, 0, 0, wanted);
     bytes += wide_window(largest_window - first_window);
@@ -137,7 +136,7 @@ class Grpc final : public Protocol {
   }
 
  private:
-  enum class Told : std::uint8_t { nothing, admitted, denied };
+  enum class Outcome : std::uint8_t { nothing, admitted, denied };
 
   void take(std::string_view frame, AnswerSink& sink, std::string& out) {
     const std::uint32_t stream = number_at(frame, 5) & largest_window;
@@ -160,33 +159,33 @@ class Grpc final : public Protocol {
         if (stream == 0) room_ += number_at(payload, 0);
         break;
       case reset:
-        // NO_ERROR behind a whole answer: the rest of the request is not wanted.
+        // NO_ERROR after a complete response: the server does not need the rest of the request.
         if (number_at(payload, 0) != 0) throw WrongAnswer("the server gave up a call");
         break;
       case goaway:
-        throw WrongAnswer("the server goes away: " +
+        throw WrongAnswer("the server closes the connection: " +
                           std::string(payload.substr(std::min<std::size_t>(8, payload.size()))));
       default:
         break;
     }
   }
 
-  // A message is in one frame or several; its first bytes are in the first.
+  // A message may span several frames; its first bytes are in the first.
   void take_message(std::uint32_t stream, std::string_view payload, std::string& out) {
     received_ += static_cast<std::uint32_t>(payload.size());
     if (received_ > largest_window / 2) {
       out += wide_window(received_);
       received_ = 0;
     }
-    Told& told = told_[stream / 2 % max_in_flight_requests];
-    if (told != Told::nothing || payload.size() <= message_head) return;
-    told = denies_(payload.substr(message_head)) ? Told::denied : Told::admitted;
+    Outcome& outcome = outcomes_[stream / 2 % max_in_flight_requests];
+    if (outcome != Outcome::nothing || payload.size() <= message_head) return;
+    outcome = denies_(payload.substr(message_head)) ? Outcome::denied : Outcome::admitted;
   }
 
   void end(std::uint32_t stream, AnswerSink& sink) {
-    const Told told = std::exchange(told_[stream / 2 % max_in_flight_requests], Told::nothing);
-    if (told == Told::nothing) throw WrongAnswer("a call failed: it was answered without a message");
-    sink.answered(stream / 2, told == Told::admitted);
+    const Outcome outcome = std::exchange(outcomes_[stream / 2 % max_in_flight_requests], Outcome::nothing);
+    if (outcome == Outcome::nothing) throw WrongAnswer("a call failed: it was answered without a message");
+    sink.answered(stream / 2, outcome == Outcome::admitted);
   }
 
   void take_settings(std::string_view payload, std::string& out) {
@@ -214,10 +213,10 @@ class Grpc final : public Protocol {
   std::size_t data_size_;
   Denies denies_;
   std::uint32_t stream_ = 1;
-  std::int64_t room_ = first_window;  // that the server has for messages
+  std::int64_t room_ = first_window;  // the server's window for messages
   std::uint32_t max_streams_ = largest_window;
-  std::uint32_t received_ = 0;  // since the server's window was made wide
-  std::array<Told, max_in_flight_requests> told_{};
+  std::uint32_t received_ = 0;  // since the last WINDOW_UPDATE
+  std::array<Outcome, max_in_flight_requests> outcomes_{};
 };
 
 }  // namespace

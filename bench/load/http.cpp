@@ -25,7 +25,7 @@ bool is_length_field(std::string_view line) noexcept {
                     [](char low, char c) { return low == c || (low >= 'a' && low <= 'z' && low == c + ('a' - 'A')); });
 }
 
-// Of the body. None: the head does not say.
+// The length of the body; absent if the head lacks it.
 std::optional<std::size_t> length_of(std::string_view head) {
   for (std::size_t at = head.find('\n'); at != std::string_view::npos; at = head.find('\n', at + 1)) {
     std::string_view line = head.substr(at);

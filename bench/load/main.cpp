@@ -1,12 +1,12 @@
-// Asks a server as fast as it answers, and prints what came of it as one line of JSON.
+// Sends requests as fast as a server answers and prints the result as one line of JSON.
 //
 //   load PORT [--connections N] [--pipeline N] [--seconds S] [--requests N] [--keys N] PROTOCOL
 //
-//   resp COMMAND...          --admitted 0|1: the first integer of an answer that admits
-//   http PATH [BODY]         --admitted TEXT, --denied TEXT: in the body of an answer, if its status does not say it
+//   resp COMMAND...          --admitted 0|1: the first integer of a reply that admits
+//   http PATH [BODY]         --admitted TEXT, --denied TEXT: in the body of a response, if its status does not tell
 //   grpc PATH MESSAGE-FILE   --evaluate rls|gubernator|throttlecrab: how an answer denies
 //
-// ###### in a command, body or message stands for the number of a key, drawn anew for each request.
+// ###### in a command, body or message is replaced by a random key number for each request.
 #include <charconv>
 #include <cstdlib>
 #include <exception>

@@ -1,4 +1,4 @@
-// A protocol as one connection of the load speaks it. Requests have numbers, from zero.
+// The protocol of one connection of the load. Requests are numbered from zero.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace bench::load {
 
-// No request is sent while one so many numbers before it waits for its answer.
+// The maximum distance between a new request and the oldest one in flight.
 inline constexpr std::size_t max_in_flight_requests = 4096;
 
-// Told of each answer.
+// Notified of each response.
 class AnswerSink {
  public:
   virtual void answered(std::uint64_t number, bool admitted) = 0;
@@ -33,37 +33,37 @@ class Protocol {
   Protocol& operator=(const Protocol&) = delete;
   virtual ~Protocol() = default;
 
-  // What is sent first: the first request, with all that comes before it.
+  // The first request with its preamble.
   [[nodiscard]] virtual std::string opening(Numbers& keys) = 0;
 
-  // The next `count` requests. Good until the next call for any connection.
+  // The next `count` requests. Valid until the next call for any connection.
   [[nodiscard]] virtual std::string_view next(std::size_t count, Numbers& keys) = 0;
 
-  // How many of `wanted` may be sent now, with so many in flight.
+  // How many of `wanted` may be sent now, given those in flight.
   [[nodiscard]] virtual std::size_t may_send(std::size_t wanted, std::size_t /*in_flight*/) const { return wanted; }
 
-  // Whether answers come in any order: then each makes room for a request, and otherwise all that are in flight do.
+  // True if responses come in any order: each then allows a new request, otherwise all in flight must complete first.
   [[nodiscard]] virtual bool out_of_order() const { return false; }
 
-  // Reads all whole answers, and says how many bytes are done with. Appends to `out` what the protocol itself has to
-  // say to them. Throws WrongAnswer.
+  // Reads all complete responses and returns the number of bytes consumed. Appends protocol frames to send to `out`.
+  // Throws WrongAnswer.
   [[nodiscard]] virtual std::size_t read(std::string_view bytes, AnswerSink& sink, std::string& out) = 0;
 };
 
-// What is asked, and how an answer is told to be a denial.
+// The request, and how to detect a denial.
 struct Question {
   std::string protocol;              // resp, http or grpc
-  std::vector<std::string> command;  // of resp: its words
-  std::string admitted;              // of resp: the first integer of an answer that admits; of http: a text in its body
-  std::string path;                  // of http and grpc
-  std::string body;                  // the same; of grpc a message without its frame
-  std::string denied;                // of http: a text in the body of one that denies. Or its status is 429
-  std::string evaluate = "rls";      // of grpc: rls, gubernator or throttlecrab
+  std::vector<std::string> command;  // resp: its words
+  std::string admitted;              // resp: the first integer of a reply that admits; http: a text in the body
+  std::string path;                  // http and grpc
+  std::string body;                  // http and grpc (a message without its frame)
+  std::string denied;                // http: a text in the body of a denial, unless its status is 429
+  std::string evaluate = "rls";      // grpc: rls, gubernator or throttlecrab
 };
 
 using MakeProtocol = std::function<std::unique_ptr<Protocol>()>;
 
-// For connections with so many in flight at most. Throws std::invalid_argument.
+// `pipeline` is the maximum in flight per connection. Throws std::invalid_argument.
 [[nodiscard]] MakeProtocol resp_protocol(const Question& question, std::size_t pipeline);
 [[nodiscard]] MakeProtocol http_protocol(const Question& question, std::size_t pipeline);
 [[nodiscard]] MakeProtocol grpc_protocol(const Question& question, std::size_t pipeline);

@@ -1,4 +1,4 @@
-// Requests that are formed before they are needed: so many copies of one, in which only the key's digits change.
+// Prepared requests: copies of one request in which only the digits of the key change.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace bench::load {
 
-// Numbers in no order, each as likely as another.
+// Uniform random numbers.
 class Numbers {
  public:
   explicit Numbers(std::uint32_t below) noexcept : below_(below) {}
@@ -29,13 +29,13 @@ class Numbers {
   std::uint64_t below_;
 };
 
-// Where the key's number goes in a request that is written by hand.
+// The placeholder of the key's number in a request.
 inline constexpr std::string_view hole = "######";
 inline constexpr std::uint32_t max_keys = 1'000'000;
 
 class Requests {
  public:
-  // `one` has one hole, or none: then all requests are the same.
+  // Without a placeholder in `one`, all requests are the same.
   Requests(std::string_view one, std::size_t copies) : size_(one.size()), hole_(one.find(hole)) {
     bytes_.reserve(size_ * copies);
     for (std::size_t i = 0; i < copies; ++i) bytes_ += one;
@@ -45,7 +45,7 @@ class Requests {
     }
   }
 
-  // The first `count` copies, each with a key of its own. Good until the next call.
+  // The first `count` copies, each with its own key. Valid until the next call.
   [[nodiscard]] std::string_view with_keys(std::size_t count, Numbers& keys) noexcept {
     if (hole_ != std::string_view::npos) {
       char* to = bytes_.data() + hole_;
@@ -58,7 +58,7 @@ class Requests {
     return std::string_view(bytes_).substr(0, count * size_);
   }
 
-  // For what else changes.
+  // For other parts that change.
   [[nodiscard]] char* copy(std::size_t number) noexcept { return bytes_.data() + number * size_; }
 
  private:

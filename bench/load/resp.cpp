@@ -1,4 +1,4 @@
-// The Redis protocol: a command, and an array of integers as its answer.
+// The Redis protocol: a command with an array of integers as its reply.
 #include "load/protocol.h"
 
 namespace bench::load {
@@ -10,7 +10,7 @@ std::string command_of(const std::vector<std::string>& words) {
   return command;
 }
 
-// Where the line that begins at `at` ends; npos: not here yet.
+// The end of the line that begins at `at`; npos if incomplete.
 std::size_t end_of_line(std::string_view bytes, std::size_t at) noexcept {
   while (at < bytes.size() && bytes[at] != '\n') ++at;
   return at < bytes.size() ? at + 1 : std::string_view::npos;
@@ -32,9 +32,9 @@ class Resp final : public Protocol {
   }
 
  private:
-  static constexpr std::size_t first_integer = 5;  // behind "*5\r\n:"
+  static constexpr std::size_t first_integer = 5;  // after "*5\r\n:"
 
-  // 0: it is not whole.
+  // Returns 0 if incomplete.
   static std::size_t size_of_answer(std::string_view bytes) {
     if (!bytes.empty() && bytes[0] != '*') throw WrongAnswer("not an array: " + std::string(bytes.substr(0, 200)));
     if (bytes.size() <= first_integer) return 0;

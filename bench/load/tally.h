@@ -1,4 +1,4 @@
-// What came of the requests of a load: how many were admitted and denied, and how long each took.
+// The results of a load: admitted and denied requests, and latencies.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@ namespace bench::load {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What a server did that its protocol, or the load, does not allow. It ends the load.
+// A response that violates the protocol or the load's expectations. It ends the load.
 class WrongAnswer : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// How many times lay where, to one part in 32.
+// A histogram of times with a resolution of 1/32.
 class Latencies {
  public:
   void add(std::chrono::nanoseconds time) noexcept { ++counts_[place_of(static_cast<std::uint64_t>(time.count()))]; }
 
-  // What `percent` of them did not exceed.
+  // The percentile.
   [[nodiscard]] std::chrono::nanoseconds percentile(double percent) const noexcept {
     std::uint64_t all = 0;
     for (const std::uint64_t count : counts_) all += count;
@@ -37,10 +37,10 @@ class Latencies {
   }
 
  private:
-  static constexpr unsigned digits = 5;  // that are kept behind the highest
+  static constexpr unsigned digits = 5;  // bits after the highest one
   static constexpr std::size_t parts = std::size_t{1} << digits;
 
-  // Below twice `parts` each number has a place of its own; from there on each power of two has `parts` of them.
+  // Numbers below twice `parts` have their own bins; above, each power of two has `parts` bins.
   static std::size_t place_of(std::uint64_t number) noexcept {
     const auto width = static_cast<unsigned>(std::bit_width(number));
     if (width <= digits + 1) return number;

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 20> second_words{"addresses", "batches", 
                                                         "settings",  "statuses", "tags",      "versions", "windows"};
 constexpr std::array<std::string_view, 4> areas{"/v1", "/v2", "/v1/internal", "/v2/partners"};
 
-// What follows `/api/AREA/RESOURCE`, and the method.
+// The path after `/api/AREA/RESOURCE`, and the method.
 struct Shape {
   std::string_view method;
   std::string_view rest;

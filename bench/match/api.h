@@ -1,4 +1,4 @@
-// An API of many routes, as large companies have them, and requests to it.
+// An API with many routes, and requests to it.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@ namespace bench::match {
 
 inline constexpr std::size_t routes_of_api = 10'000;
 
-// All routes of the API, a limit each: 500 resources in two versions and under a few areas, of 20 routes each, with two
+// All routes of the API, each with a limit: 500 resources in two versions and a few areas, of 20 routes each, with two
 // to seven segments, most of them with a method and with parameters.
 [[nodiscard]] std::vector<weir::match::RouteEntry> large_api();
 
-// Ten of them, one of each kind of route.
+// Ten of these routes, one of each kind.
 [[nodiscard]] std::vector<weir::match::RouteEntry> small_api();
 
 struct Request {
   std::string_view method;
   std::string_view target;
-  std::uint32_t limit = 0;  // the limit of the route that it was drawn for
+  std::uint32_t limit = 0;  // the limit of its route
 };
 
-// Requests in the order in which they are made, their texts one behind the other.
+// Requests in order, with contiguous texts.
 class Requests {
  public:
-  // Draws the routes uniformly, and values for their parameters.
+  // Draws routes and parameter values uniformly.
   Requests(const std::vector<weir::match::RouteEntry>& routes, std::size_t count, std::uint64_t seed);
 
   [[nodiscard]] const std::vector<Request>& all() const noexcept { return requests_; }

@@ -1,6 +1,5 @@
-// What it takes to find the limits that cover a request, from the request's method and target, with ten routes and with
-// ten thousand. Both are given requests of the same kind from memory of the same size, and take turns. --quick: one
-// turn.
+// The cost of finding the limits of a request by its method and target, with ten routes and with ten thousand. Both use
+// the same kind of requests from memory of the same size, and alternate. --quick runs one round.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -30,7 +29,7 @@ class Contender {
   explicit Contender(const std::vector<RouteEntry>& routes)
       : routes_(routes), requests_(routes_, requests_per_round, 1), tree_(RouteTree::build(routes_)), matches_(tree_) {}
 
-  // Whether each request is covered by the limit that it was drawn for.
+  // True if each request is covered by the limit of its route.
   bool is_right() {
     return std::all_of(requests_.all().begin(), requests_.all().end(), [&](const Request& request) {
       tree_.match(request.method, reader_.read(request.target), matches_);
@@ -52,7 +51,7 @@ class Contender {
     read_ns_.push_back((read - matched) / requests_per_round);
   }
 
-  // The median counts. The best round is shown beside it: they differ much on a busy machine, see docs/benchmarks.md.
+  // The result is the median. The best round is shown too: they differ on a busy machine, see docs/benchmarks.md.
   double report(const char* name) {
     const double median = median_of(match_ns_);
     std::printf("%-14s median %.1f ns a request, best %.1f; %.1f ns of the median to read the path\n", name, median,
@@ -92,7 +91,7 @@ int run(int rounds) {
   }
   const double few_ns = few.report("10 routes");
   const double many_ns = many.report("10000 routes");
-  if (few.found() == 0 || many.found() == 0) return 1;  // uses what was found, so that finding it is not left out
+  if (few.found() == 0 || many.found() == 0) return 1;  // uses the result, so that the search is not optimized away
   std::printf("match: 10 routes %.1f ns, 10000 routes %.1f ns, ratio %.2fx\n", few_ns, many_ns, many_ns / few_ns);
   return 0;
 }

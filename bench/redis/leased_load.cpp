@@ -31,7 +31,7 @@ std::vector<std::uint32_t> zipf() {
   return drawn;
 }
 
-// As a table's hash spreads them.
+// Spreads keys like a table's hash.
 table::KeyHash hash_of(std::uint32_t user) noexcept {
   std::uint64_t bits = (user + 1) * 0x9E37'79B9'7F4A'7C15U;
   bits ^= bits >> 29;
@@ -130,7 +130,7 @@ std::vector<double> LeasedLoad::times_of(std::size_t decisions) {
   return times;
 }
 
-// When the loop has looked for answers.
+// After the loop has polled for replies.
 void LeasedLoad::submit_later(Batch& batch) {
   if (ending_) {
     --under_way_;

@@ -1,5 +1,5 @@
-// Asks of limits that are mostly or always decided in this process: leased or approximate ones, or those of the local
-// store. In batches, as a loop has them that reads many connections.
+// A load on limits that are mostly or always decided in this process: leased, approximate, or in the local
+// store. Requests come in batches, like those of a loop with many connections.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ class LeasedLoad final : public Load {
  public:
   enum class Kind : std::uint8_t { leased, approximate, local };
 
-  // `inner` stays longer.
+  // `inner` must outlive this object.
   LeasedLoad(net::Loop& loop, store::Store& inner, Kind kind);
 
-  // hot_key: one key. distinct_keys: 100,000, asked for by Zipf's law with exponent 1.1. In batches of 64.
+  // hot_key: one key. distinct_keys: 100,000 keys with a Zipf distribution of exponent 1.1. In batches of 64.
   void begin(Work work, std::size_t under_way) override;
   void end() override { ending_ = true; }
 
-  // How long decisions took, one at a time, in nanoseconds; on the loop's thread.
+  // The times of single decisions in nanoseconds. Must be called on the loop's thread.
   [[nodiscard]] std::vector<double> times_of(std::size_t decisions);
 
-  // Of all decisions, those that needed no trip.
+  // The decisions without a round trip.
   [[nodiscard]] double share_without_trip() const noexcept;
 
-  // Of all decisions so far on approximate limits. Of others a denial is a failure.
+  // The denials of approximate limits. A denial of any other limit is a failure.
   [[nodiscard]] double share_denied() const noexcept;
 
  private:
@@ -70,7 +70,7 @@ class LeasedLoad final : public Load {
   Work work_ = Work::hot_key;
   bool ending_ = false;
   std::deque<Batch> batches_;
-  std::vector<std::uint32_t> drawn_;  // users by Zipf's law
+  std::vector<std::uint32_t> drawn_;  // users with a Zipf distribution
   std::size_t position_ = 0;
   std::uint64_t on_slices_ = 0;
   std::uint64_t decided_ = 0;

@@ -1,4 +1,4 @@
-// What is put on a Redis server, and how fast it goes: so many requests under way at all times.
+// A load on a Redis server with a constant number of requests in flight.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,22 @@
 namespace weir::bench {
 
 enum class Work : std::uint8_t {
-  distinct_keys,  // a limit for each of a million users, who come in no order
-  user_and_all,   // such a limit and one for all of them together
+  distinct_keys,  // a limit for each of a million users, in random order
+  user_and_all,   // the same, and one limit for all of them
   hot_key,        // one limit for one user
 };
 
 inline constexpr std::uint32_t users = 1'000'000;
 
-// GCRA, wide enough that nobody is denied. A user's charges count for a second each: all million are kept.
+// GCRA limits that deny nothing. A user's charge lasts a second, so that all million states are live.
 struct Numbers {
   std::int64_t token_us;
   std::uint64_t burst;
 };
 inline constexpr Numbers of_a_user{1'000'000, 1'000'000};
-inline constexpr Numbers of_many{1, 1'000'000'000};  // of the hot one, and of all together
+inline constexpr Numbers of_many{1, 1'000'000'000};  // of the hot key and of the limit for all
 
-// One after the other, each once before any comes again.
+// A sequence that repeats no number before all have occurred.
 class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -51,12 +51,12 @@ class Keys {
   std::uint32_t position_ = 0;
 };
 
-// Begun and ended on the loop's thread.
+// Must be started and ended on the loop's thread.
 class Load {
  public:
   virtual ~Load() = default;
   virtual void begin(Work work, std::size_t under_way) = 0;
-  virtual void end() = 0;  // those under way are still answered
+  virtual void end() = 0;  // requests in flight are still answered
 
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t failed() const noexcept { return failed_.load(std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
-// A store on Redis against one EVALSHA for each request, on one server: throughput, and time at low load.
+// Compares the Redis store with one EVALSHA per request on one server: throughput, and latency at low load.
 //
-//   redis_store HOST PORT PROCESS [--quick]     PROCESS: the number of the server's
+//   redis_store HOST PORT PROCESS [--quick]     PROCESS: the server's process ID
 #include <unistd.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ using namespace weir::bench;
 using SteadyTime = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
-// How long it measures.
+// The durations of the measurements.
 struct Extent {
   int rounds = 7;
   std::chrono::milliseconds round = 1500ms;
@@ -43,7 +43,7 @@ struct Extent {
 constexpr Extent quick{.rounds = 1, .round = 100ms, .warm_up = 50ms};
 constexpr std::size_t plain_under_way = 64;
 constexpr std::size_t weir_under_way = 256;
-constexpr std::size_t weir_under_way_hot = 4096;  // one consumer, as many connections as he has
+constexpr std::size_t weir_under_way_hot = 4096;  // one consumer with many connections
 constexpr int low_load_requests = 10'000;
 
 void wait_for(const std::function<bool()>& condition, const char* what) {
@@ -75,7 +75,7 @@ double measure(const Extent& extent, net::Loop& loop, Load& load, Work work, std
   return answered / took;
 }
 
-// In turns, so that both see the same machine.
+// Alternates between both, so that they see the same machine load.
 void compare(const char* name, const Extent& extent, net::Loop& loop, WeirLoad& ours, PlainLoad& plain, Work work) {
   std::vector<double> weir_rates;
   std::vector<double> plain_rates;
@@ -90,7 +90,7 @@ void compare(const char* name, const Extent& extent, net::Loop& loop, WeirLoad& 
   std::fflush(stdout);
 }
 
-// The same for leased limits: against one EVALSHA for each request on distinct keys, or on the one hot key.
+// The same for leased limits, compared with one EVALSHA per request on distinct keys or on the hot key.
 void compare_leased(const char* name, const Extent& extent, net::Loop& loop, LeasedLoad& leased, PlainLoad& plain,
                     Work work) {
   std::vector<double> weir_rates;
@@ -106,7 +106,7 @@ void compare_leased(const char* name, const Extent& extent, net::Loop& loop, Lea
   std::fflush(stdout);
 }
 
-// Approximate limits against the store in this process, which nobody shares.
+// Approximate limits compared with the local store.
 void compare_approximate(const char* name, const Extent& extent, net::Loop& loop, LeasedLoad& approximate,
                          LeasedLoad& local, Work work) {
   std::vector<double> rates;
@@ -131,7 +131,7 @@ class Processor {
  public:
   explicit Processor(const std::string& process) : stat_("/proc/" + process + "/stat") {}
 
-  // Microseconds for each request, median of the rounds.
+  // Microseconds per request, median of the rounds.
   [[nodiscard]] double cost(const Extent& extent, net::Loop& loop, Load& load, Work work, std::size_t under_way) const {
     std::vector<double> costs;
     for (int i = 0; i < extent.rounds; ++i) {
@@ -144,7 +144,7 @@ class Processor {
   }
 
  private:
-  // Of the process, so far. Its name, in brackets, may have spaces in it.
+  // The CPU time of the process. Its name, in brackets, may contain spaces.
   [[nodiscard]] double used() const {
     std::ifstream file(stat_);
     std::string text;
@@ -161,7 +161,7 @@ class Processor {
   std::string stat_;
 };
 
-// One request at a time, one of each kind in turn.
+// One request at a time, alternating between the kinds.
 class LowLoad final : private store::Callback {
  public:
   LowLoad(store::redis::RedisStore& store, PlainLoad& plain) : store_(store), plain_(plain), rule_(rule_of(of_a_user)) {
@@ -224,7 +224,7 @@ int main(int count, char** arguments) {
   store::StoreCounts counts;
   store::redis::RedisOptions options;
   options.servers = {server};
-  options.timeout = 1s;  // what is measured is how fast it goes, not what is given up
+  options.timeout = 1s;  // avoids timeouts, which are not measured
   std::unique_ptr<store::redis::RedisStore> store;
   std::unique_ptr<PlainLoad> plain;
   loop.run([&] {
@@ -287,7 +287,7 @@ int main(int count, char** arguments) {
               percentile(low.ours(), 50), percentile(low.ours(), 99), percentile(low.raw(), 50),
               percentile(low.raw(), 99));
 
-  // The last, since Redis is still busy with it when it is over.
+  // Must be last, because Redis is still busy afterwards.
   LeasedLoad approximate_zipf(loop, *store, LeasedLoad::Kind::approximate);
   LeasedLoad local_zipf(loop, *store, LeasedLoad::Kind::local);
   compare_approximate("redis-approximate-zipf", extent, loop, approximate_zipf, local_zipf, Work::distinct_keys);

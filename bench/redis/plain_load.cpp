@@ -8,7 +8,7 @@
 namespace weir::bench {
 namespace {
 
-// KEYS: the arrival times. ARGV, for each: burst, microseconds of one. Answers admitted, and for each key remaining,
+// KEYS: the arrival times. ARGV, per key: burst, microseconds per unit. Returns admitted, and per key remaining,
 // retry_after, reset_after.
 constexpr std::string_view one_key = R"lua(
 local time = redis.call('TIME')

@@ -1,4 +1,4 @@
-// The baseline: one EVALSHA of a plain GCRA script for each request, pipelined on one connection.
+// The baseline: one EVALSHA of a plain GCRA script per request, pipelined on one connection.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class PlainLoad final : public Load, private store::redis::ServerConnection::Own
 
   [[nodiscard]] bool ready() const noexcept { return ready_.load(); }
 
-  // One PING, and what it took, when it is answered.
+  // Sends a PING and reports its round-trip time.
   void ping();
   std::function<void()> on_pong;
 

@@ -20,7 +20,7 @@ void ReceiptLoad::begin(Work /*work*/, std::size_t under_way) {
   questions_.clear();
   for (std::size_t i = 0; i < under_way; ++i) {
     Question& question = questions_.emplace_back();
-    question.operation = store::Operation::settle;  // so that the first is a reserve
+    question.operation = store::Operation::settle;  // the first request is then a reserve
     question.callback = this;
     question.checks.resize(1);
     store::Check& check = question.checks[0];

@@ -1,4 +1,4 @@
-// Reserves and their settlements, in turn, on each of some keys that have so many receipts open meanwhile.
+// Alternates reserves and settlements on keys with a constant number of open receipts.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class ReceiptLoad final : public Load, private store::Callback {
 
   ReceiptLoad(store::redis::RedisStore& store, On on, std::uint64_t open);
 
-  // Of one key for each that is under way, whatever the work is.
+  // Uses one key per request in flight, regardless of `work`.
   void begin(Work work, std::size_t under_way) override;
   void end() override { ending_ = true; }
 
-  // Every key has as many open as it is to have.
+  // True when every key has its number of open receipts.
   [[nodiscard]] bool is_filled() const noexcept { return Load::answered() >= keys * open_; }
 
  private:

@@ -38,7 +38,7 @@ void SliceLoad::submit(Message& message) {
                        .number = sent_,
                        .keep = kept,
                        .want = kept,
-                       .hold = std::chrono::seconds(60)},
+                       .lease = std::chrono::seconds(60)},
                       {}};
   message.checks[0].extension = &message.extension;
   store_.submit(message);

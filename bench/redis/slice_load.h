@@ -1,5 +1,5 @@
-// Messages about slices, as background renewals are: each of some nodes holds a slice of each of some keys, keeps half
-// of it and asks for as much again.
+// Messages about slices, like background renewals: each node has a slice of each key, keeps half of it and requests the
+// same amount again.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class SliceLoad final : public Load, private store::Callback {
 
   SliceLoad(store::redis::RedisStore& store, std::uint64_t holders);
 
-  // Of one key for each that is under way, whatever the work is.
+  // Uses one key per request in flight, regardless of `work`.
   void begin(Work work, std::size_t under_way) override;
   void end() override { ending_ = true; }
 
-  // Every node holds a slice of every key.
+  // True when every node has a slice of every key.
   [[nodiscard]] bool is_filled() const noexcept { return Load::answered() >= keys * holders_; }
 
  private:

@@ -1,4 +1,4 @@
-// Asks of a RedisStore.
+// A load on a RedisStore.
 #pragma once
 
 #include <deque>

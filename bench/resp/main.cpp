@@ -1,4 +1,4 @@
-// What the Redis protocol costs per command, beside the decision: pipelines of 64, parsed and answered.
+// The cost of the Redis protocol per command, without the decision: pipelines of 64, parsed and answered.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -34,7 +34,7 @@ std::string pipeline_of_replies() {
   return bytes;
 }
 
-// The floor: what it costs to look at every byte once.
+// The lower bound: the cost of reading every byte once.
 void copy_bytes(benchmark::State& measured) {
   const std::string bytes = pipeline_of_throttles();
   std::string copy;
@@ -60,7 +60,7 @@ void parse(benchmark::State& measured) {
   count(measured);
 }
 
-// All that the listener adds to a decision: the command, its numbers, the reply.
+// The overhead of the listener over a decision: the command, its numbers, the reply.
 void parse_and_reply(benchmark::State& measured) {
   const std::string bytes = pipeline_of_throttles();
   CommandParser parser;

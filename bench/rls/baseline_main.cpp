@@ -1,4 +1,4 @@
-// What the rate limit service listener is measured against: a grpc++ callback server that answers a constant.
+// The baseline for the rate limit service listener: a grpc++ callback server that answers a constant.
 //
 //   rls_baseline PORT
 #include <cstdlib>

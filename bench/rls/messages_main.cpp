@@ -1,4 +1,4 @@
-// Reading a RateLimitRequest and writing a RateLimitResponse: by our own few lines, and by Google's library on an
+// Reads a RateLimitRequest and writes a RateLimitResponse: with Weir's code, and with Google's library on an
 // arena.
 #include <benchmark/benchmark.h>
 #include <envoy/service/ratelimit/v3/rls.pb.h>

@@ -20,7 +20,7 @@ import random
 DECISION = 4.9  # an evaluation, among others in one call
 FOLDED = 0.02  # each further equal request in the same call
 SLICES = ((1, 14.6), (50, 162), (200, 692))  # a message about a key of which so many nodes hold a slice
-# Of docs/operations.md: bytes in Redis.
+# Of docs/shared-store.md: bytes in Redis.
 STATE = 144  # of a consumer
 SLICE = 40  # more for each node that holds a slice
 # What a node may remember of a leased limit: consumers.

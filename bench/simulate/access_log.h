@@ -1,7 +1,7 @@
-// An access log as a busy API behind nginx writes it: combined lines, in order, about 2,000 a second.
+// The access log of a busy API behind nginx: combined lines, in order, about 2,000 per second.
 //
-// Addresses come by Zipf's law (50,000 of them, exponent 0.99), a third of the requests is signed in, routes are
-// drawn by weight with fresh numbers in them, and one line in 5,000 is no request. Every run gives the same bytes.
+// Addresses have a Zipf distribution (50,000, exponent 0.99), a third of the requests are signed in, routes are drawn
+// by weight with new numbers, and one line in 5,000 is not a request. Every run produces the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class AccessLog {
  public:
   AccessLog();
 
-  // With its line break.
+  // The result includes the line break.
   void append_line(std::string& log);
 
  private:

@@ -1,4 +1,4 @@
-// generate_log LINES: writes an access log of so many lines to standard output.
+// generate_log LINES: writes an access log of LINES lines to standard output.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What a line costs on its way from the file to the replay, step by step. The file is in the page cache.
+// The cost per line of each step from the file to the replay. The file is in the page cache.
 #include <benchmark/benchmark.h>
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// The log on disk, while the program runs.
+// A temporary log on disk.
 const std::string& log_path() {
   static const struct File {
     std::string path = "/tmp/weir-read-log-XXXXXX";

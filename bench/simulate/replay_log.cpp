@@ -1,4 +1,4 @@
-// replay_log POLICY LOG: what `weir simulate` does, but for showing the report. Prints lines, admitted, denied.
+// replay_log POLICY LOG: like `weir simulate` without the report. Prints lines, admitted, denied.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// How often the test for sudden bursts (src/observe/spikes.h) tells of one where there is none, and how soon it tells
-// of a fivefold step: on counts by the second, as the server samples them.
+// The false positives of the spike detector (src/observe/spikes.h), and its delay for a fivefold step, on counts per
+// second like those of the server.
 //
 //   spikes [--quick]
 #include <algorithm>
@@ -40,28 +40,28 @@ Alarms false_alarms(Pattern pattern, double rate, const Size& size) {
     Traffic traffic(pattern, rate, seed);
     SpikeTest test;
     for (std::uint32_t of = 0; of < size.days; ++of) {
-      std::uint32_t told = 0;
+      std::uint32_t detected = 0;
       for (std::uint32_t second = 0; second < day; ++second) {
-        told += test.add(traffic.next()) == SpikeTest::State::begins ? 1U : 0U;
+        detected += test.add(traffic.next()) == SpikeTest::State::begins ? 1U : 0U;
       }
-      alarms.on_worst = std::max(alarms.on_worst, told);
-      all += told;
+      alarms.on_worst = std::max(alarms.on_worst, detected);
+      all += detected;
     }
   }
   alarms.per_day = static_cast<double>(all) / static_cast<double>(size.limits * size.days);
   return alarms;
 }
 
-struct Told {
+struct Detection {
   double within_five = 0;  // seconds; these are shares of the steps
   double within_minute = 0;
   double within_five_minutes = 0;
   std::uint32_t median = 0;
-  std::uint32_t worst = 0;  // seconds; of those that were told within 15 minutes
+  std::uint32_t worst = 0;  // seconds; of the steps detected within 15 minutes
 };
 
-// A step after `before` seconds of the usual: the second in which it is told; 0: it is not, within 15 minutes.
-std::uint32_t seconds_until_told(Traffic traffic, std::uint32_t before) {
+// The second in which a step after `before` seconds of usual traffic is detected; 0 if not within 15 minutes.
+std::uint32_t seconds_until_detected(Traffic traffic, std::uint32_t before) {
   constexpr std::uint32_t length = 900;
   SpikeTest test;
   for (std::uint32_t second = 0; second < before; ++second) (void)test.add(traffic.next());
@@ -71,7 +71,7 @@ std::uint32_t seconds_until_told(Traffic traffic, std::uint32_t before) {
   return 0;
 }
 
-Told told_of(std::vector<std::uint32_t> delays, std::uint64_t steps) {
+Detection detection_of(std::vector<std::uint32_t> delays, std::uint64_t steps) {
   std::erase(delays, 0U);
   if (delays.empty()) return {};
   std::ranges::sort(delays);
@@ -81,56 +81,56 @@ Told told_of(std::vector<std::uint32_t> delays, std::uint64_t steps) {
   return {share(5), share(60), share(300), delays[delays.size() / 2], delays.back()};
 }
 
-// After some hours of the day, each at another time.
-Told fivefold_steps(Pattern pattern, double rate, const Size& size) {
+// Steps after some hours of the day, each at another time.
+Detection fivefold_steps(Pattern pattern, double rate, const Size& size) {
   std::vector<std::uint32_t> delays;
   for (std::uint64_t seed = 0; seed < size.steps; ++seed) {
     const auto at = static_cast<std::uint32_t>(7'200 + seed * 7'919 % 64'800);
-    delays.push_back(seconds_until_told(Traffic(pattern, rate, 1'000 + seed), at));
+    delays.push_back(seconds_until_detected(Traffic(pattern, rate, 1'000 + seed), at));
   }
-  return told_of(std::move(delays), size.steps);
+  return detection_of(std::move(delays), size.steps);
 }
 
 // From the second to the fifth minute after the start, on traffic that has no night.
-Told early_steps(Pattern pattern, double rate, const Size& size) {
+Detection early_steps(Pattern pattern, double rate, const Size& size) {
   std::vector<std::uint32_t> delays;
   for (std::uint64_t seed = 0; seed < size.steps; ++seed) {
     delays.push_back(
-        seconds_until_told(Traffic(pattern, rate, 5'000 + seed), static_cast<std::uint32_t>(61 + seed % 239)));
+        seconds_until_detected(Traffic(pattern, rate, 5'000 + seed), static_cast<std::uint32_t>(61 + seed % 239)));
   }
-  return told_of(std::move(delays), size.steps);
+  return detection_of(std::move(delays), size.steps);
 }
 
 // The share of starts with one in their first five minutes.
 double early_alarms(Pattern pattern, double rate, const Size& size) {
-  std::uint64_t told = 0;
+  std::uint64_t detected = 0;
   for (std::uint64_t seed = 0; seed < size.steps; ++seed) {
     Traffic traffic(pattern, rate, 9'000 + seed);
     SpikeTest test;
     for (std::uint32_t second = 0; second < SpikeTest::first_seconds; ++second) {
-      told += test.add(traffic.next()) == SpikeTest::State::begins ? 1U : 0U;
+      detected += test.add(traffic.next()) == SpikeTest::State::begins ? 1U : 0U;
     }
   }
-  return static_cast<double>(told) / static_cast<double>(size.steps);
+  return static_cast<double>(detected) / static_cast<double>(size.steps);
 }
 
 void print(Pattern pattern, double rate, const Size& size) {
   const Alarms alarms = false_alarms(pattern, rate, size);
-  const Told told = fivefold_steps(pattern, rate, size);
+  const Detection detected = fivefold_steps(pattern, rate, size);
   std::printf(
       "spikes: %s, %.0f/s: %.3f false alarms a day, %u on the worst; fivefold step within 5 s %.1f %%, a minute %.1f "
       "%%, five minutes %.1f %%, median %u s, worst %u s\n",
-      std::string(name_of(pattern)).c_str(), rate, alarms.per_day, alarms.on_worst, 100 * told.within_five,
-      100 * told.within_minute, 100 * told.within_five_minutes, told.median, told.worst);
+      std::string(name_of(pattern)).c_str(), rate, alarms.per_day, alarms.on_worst, 100 * detected.within_five,
+      100 * detected.within_minute, 100 * detected.within_five_minutes, detected.median, detected.worst);
 }
 
 void print_early(Pattern pattern, double rate, const Size& size) {
-  const Told told = early_steps(pattern, rate, size);
+  const Detection detected = early_steps(pattern, rate, size);
   std::printf(
       "spikes: first five minutes, %s, %.0f/s: %.3f false alarms a start; fivefold step within 5 s %.1f %%, five "
       "minutes %.1f %%\n",
-      std::string(name_of(pattern)).c_str(), rate, early_alarms(pattern, rate, size), 100 * told.within_five,
-      100 * told.within_five_minutes);
+      std::string(name_of(pattern)).c_str(), rate, early_alarms(pattern, rate, size), 100 * detected.within_five,
+      100 * detected.within_five_minutes);
 }
 
 }  // namespace

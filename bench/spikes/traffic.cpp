@@ -54,7 +54,7 @@ double Traffic::hourly_factor() {
   return second_ >= burst_begins_ && second_ < burst_ends_ ? 20 : 1;
 }
 
-// By the normal distribution where that is as good.
+// Uses the normal distribution where it is accurate enough.
 std::uint32_t Traffic::draw(double expected) {
   if (expected < 30) return std::poisson_distribution<std::uint32_t>(expected)(random_);
   const double drawn = std::round(std::normal_distribution<>(expected, std::sqrt(expected))(random_));

@@ -1,4 +1,4 @@
-// Traffic of one limit, a count for each second: the same for the same seed.
+// The traffic of one limit as counts per second, deterministic for a seed.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 namespace weir::bench {
 
 enum class Pattern : std::uint8_t {
-  steady,  // requests that know nothing of each other
-  daily,   // by the hour: at night a fifth of the rate, in the evening nearly twice
+  steady,  // independent requests
+  daily,   // a daily cycle: a fifth of the rate at night, nearly twice in the evening
   bursty,  // a burst about every minute, of one to ten seconds, mostly two to seven times the rate
-  hourly,  // a job that comes every hour, within half a minute, with twenty times the rate for twenty seconds
+  hourly,  // a job every hour, give or take half a minute, with twenty times the rate for twenty seconds
 };
 
 [[nodiscard]] std::string_view name_of(Pattern pattern) noexcept;
 
 class Traffic {
  public:
-  // So many a second, outside of bursts.
+  // The rate per second outside of bursts.
   Traffic(Pattern pattern, double rate, std::uint64_t seed) : pattern_(pattern), rate_(rate), random_(seed) {}
 
-  // What the next second brings if there is `factor` times as much as usual.
+  // The count of the next second at `factor` times the usual rate.
   [[nodiscard]] std::uint32_t next(double factor = 1);
 
  private:

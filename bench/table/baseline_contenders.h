@@ -1,5 +1,5 @@
-// What one would write by hand: a hash map of strings, behind locks. Frozen: these are the yardstick.
-// Look-ups take a string_view; a std::string is made only when a key is first seen.
+// Hand-written baselines: hash maps of strings with locks. They must not change.
+// Lookups take a string_view; a std::string is created only for a new key.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -19,7 +19,7 @@
 
 namespace bench::table {
 
-// absl::flat_hash_map in 256 stripes, a lock each.
+// absl::flat_hash_map in 256 stripes, each with a lock.
 class AbslStriped {
  public:
   explicit AbslStriped(Quota quota) : meter_(quota) {}

@@ -1,5 +1,5 @@
-// The time of the block being decided. Every contender takes its time from here, so all pay the same:
-// one clock read per 32 decisions. Each thread has its own, so that the clock is not what threads share.
+// The time of the block being decided. All contenders use it, so all pay the same: one clock read per 32 decisions.
+// Each thread has its own, so that threads do not share the clock.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class BlockClock final : public weir::Clock {
 
   [[nodiscard]] weir::Instant now() const noexcept override { return stored(); }
 
-  // Nobody waits in this benchmark.
+  // Nothing waits in this benchmark.
   void wait_until(weir::Instant, std::stop_token) const override {}
 
  private:

@@ -1,8 +1,8 @@
-// What is compared: something that decides for keys.
+// A contender decides for keys.
 //
 // - decide(key) admits or denies at BlockClock's time, and charges what it admits.
-// - decide(block) does so for 32 keys and gives the number admitted: at once where the contender can,
-//   one by one where it cannot.
+// - decide(block) does so for 32 keys and returns the number admitted: in a batch if the contender supports it,
+//   or else one by one.
 // Both are callable from several threads.
 #pragma once
 

@@ -1,11 +1,11 @@
-// table_contender NAME SEQUENCE KEYS BURST: one contender in a process of its own.
+// table_contender NAME SEQUENCE KEYS BURST: runs one contender in its own process.
 //
-// It does what it is told on its standard input, a line each, and answers each with one line:
+// Reads one command per line from standard input and answers each with one line:
 //   fill                     worst and final bytes per key
 //   exhaust STRIDE           "done"
 //   run FIRST COUNT THREADS  nanoseconds of wall and of CPU time, and number admitted
 //   grow                     the longest single insert in nanoseconds, from empty to KEYS
-// table/compare.py gives the orders. The contenders sit side by side, and only one works at a time.
+// table/compare.py sends the commands. All contenders run in parallel, but only one works at a time.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>

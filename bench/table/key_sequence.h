@@ -1,4 +1,4 @@
-// The numbers of the keys to decide for, in order, as table_workload wrote them: 32-bit, little endian.
+// The key numbers to decide for, in order, as written by table_workload: 32-bit, little-endian.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Keys of 24 bytes, made from a number just before they are used.
+// Keys of 24 bytes, generated from a number just before use.
 //
-// Storing ten million keys beside each contender would count toward nobody's memory and crowd
-// everybody's cache. So the timed loop walks a sequence of key numbers and writes the keys of one block
+// Ten million stored keys would not count towards any contender's memory but would pollute
+// every cache. The timed loop therefore walks a sequence of key numbers and writes the keys of one block
 // into 32 fixed slots: the same few nanoseconds for every contender, Rust's and Go's included.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::size_t block_length = 32;
 inline constexpr std::size_t key_length = 24;
 inline constexpr std::string_view key_prefix = "account:";
 
-// Eight letters 'a' to 'p', one for each half byte.
+// Eight letters 'a' to 'p', one per half byte.
 constexpr std::uint64_t letters_of(std::uint32_t half) noexcept {
   std::uint64_t spread = half;
   spread = (spread | spread << 16) & 0x0000'ffff'0000'ffff;
@@ -27,7 +27,7 @@ constexpr std::uint64_t letters_of(std::uint32_t half) noexcept {
   return spread + 0x6161'6161'6161'6161;
 }
 
-// Different numbers give different keys: the factor is odd, so multiplying by it loses nothing.
+// Different numbers give different keys, because multiplication by an odd factor is invertible.
 inline void write_key(std::uint32_t number, char* slot) noexcept {
   const std::uint64_t scattered = number * 0x9e37'79b9'7f4a'7c15;
   const std::uint64_t high = letters_of(static_cast<std::uint32_t>(scattered >> 32));

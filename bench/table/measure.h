@@ -1,4 +1,4 @@
-// The measurements that a contender is put through. The programs in governor/ and go_rate/ do the same
+// The measurements of a contender. The programs in governor/ and go_rate/ perform the same
 // steps in the same order.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace bench::table {
 
 struct Filled {
   double worst_bytes_per_key = 0;  // of all samples from a million keys on
-  double bytes_per_key = 0;        // with all keys in
+  double bytes_per_key = 0;        // with all keys inserted
 };
 
 struct Ran {
@@ -73,7 +73,7 @@ void exhaust(T& contender, std::uint32_t keys, std::uint32_t stride) {
 }
 
 // Decides for `numbers`, each thread for its part. Wall time is from the first thread's start to the last
-// one's end, as they saw it: there may be no core left for whoever waits for them.
+// one's end as measured by the threads, because the waiting thread may not get a core.
 template <Contender T>
 Ran run(T& contender, std::span<const std::uint32_t> numbers, std::size_t threads) {
   using Clock = std::chrono::steady_clock;
@@ -105,7 +105,7 @@ Ran run(T& contender, std::span<const std::uint32_t> numbers, std::size_t thread
   return {all.end - all.start, cpu, all.admitted};
 }
 
-// Charges keys 0 to `keys` once each, one by one, and gives the longest that one of them took in time
+// Charges keys 0 to `keys` once each, one by one, and returns the maximum time of one, as CPU time
 // of this thread.
 template <Contender T>
 std::chrono::nanoseconds grow(T& contender, std::uint32_t keys) {

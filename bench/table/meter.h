@@ -1,5 +1,5 @@
-// The token bucket of the baselines, as it is usually written: tokens and when they were last counted. It says
-// yes or no, where Weir fills in a whole Decision.
+// The usual token bucket of the baselines: tokens and the time of their last update. It returns only a bool,
+// where Weir returns a whole Decision.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace bench::table {
 
-// Default: a key that was never seen, full at the first look.
+// A default-constructed meter is full at the first decision.
 struct TokenBucket {
   double tokens = 0;
   weir::Instant counted_at{};

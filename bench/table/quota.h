@@ -1,9 +1,9 @@
-// What every contender grants each key: seven per three hours, with a burst that the workload chooses.
+// The limit of each key for every contender: seven per three hours, with the workload's burst.
 //
-// So slow a refill keeps every state live for the whole run: a key that was charged once is not "as if
-// never seen" for another 25 minutes, and nobody is quick by having nothing to remember. It also makes
-// the number of admitted decisions a property of the workload, the same for every contender: a check
-// that all did the same work.
+// The slow refill keeps every state live for the whole run: a charged key is not equivalent to a new one
+// for another 25 minutes, so no contender is fast by having nothing to remember. It also makes
+// the number of admitted decisions a property of the workload, the same for every contender, which
+// verifies that all did the same work.
 #pragma once
 
 #include <chrono>

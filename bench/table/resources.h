@@ -1,4 +1,4 @@
-// What a process or a thread has used so far, as the kernel counts it.
+// The resource usage of a process or thread, as counted by the kernel.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace bench::table {
 
-// Bytes of this process in memory now.
+// The resident bytes of this process.
 [[nodiscard]] std::int64_t resident_bytes();
 
 // Time on a core, of this thread and of all threads of this process: waiting for a core does not count.

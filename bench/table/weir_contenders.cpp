@@ -8,7 +8,7 @@
 namespace bench::table {
 namespace {
 
-// Room for every key. What counts toward bytes per key is what becomes resident, not this.
+// Room for every key. Only resident memory counts towards bytes per key.
 constexpr std::size_t memory_budget = std::size_t{1} << 30;
 
 weir::KeyedLimiter keyed_limiter(Quota quota) {

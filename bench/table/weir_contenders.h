@@ -1,4 +1,4 @@
-// Weir's keyed table, through the public API: one key at a time, and 32 at once.
+// Weir's keyed table, through the public API: one key at a time, and in batches of 32.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace bench::table {
 
-// The block's keys as requests, kept from one block to the next, as a server keeps them.
+// The block's keys as requests, reused for each block, like in a server.
 inline std::span<const weir::KeyedLimiter::Request> requests_for(const KeyBlock& block) {
   static thread_local std::array<weir::KeyedLimiter::Request, block_length> requests;
   for (std::size_t i = 0; i < block_length; ++i) requests[i].key = block[i];
   return requests;
 }
 
-// Asks for what the baselines answer: yes or no.
+// Returns a bool, like the baselines.
 class WeirSingle {
  public:
   explicit WeirSingle(Quota quota);
@@ -47,7 +47,7 @@ class WeirBatch {
   weir::KeyedLimiter limiter_;
 };
 
-// Asks for a whole Decision: what is left, when to come back, when all is as if never used.
+// Returns a whole Decision: remaining, retry_after and reset_after.
 class WeirCheckSingle {
  public:
   explicit WeirCheckSingle(Quota quota);
@@ -66,7 +66,7 @@ class WeirCheckBatch {
   bool decide(std::string_view key) { return limiter_.check(key).admitted; }
 
   std::size_t decide(const KeyBlock& block) {
-    // Kept from one block to the next, as a server keeps them.
+    // Reused for each block, like in a server.
     static thread_local std::array<weir::Decision, block_length> decisions;
     limiter_.check(requests_for(block), decisions);
     std::size_t admitted = 0;

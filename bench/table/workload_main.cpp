@@ -1,5 +1,5 @@
 // table_workload uniform|zipf KEYS COUNT: writes COUNT key numbers below KEYS to standard output, 32-bit,
-// little endian. The same arguments give the same bytes.
+// little-endian. The output is deterministic.
 //
 // Zipf ranks go through a random permutation: keys are inserted in the order of their numbers, and
 // without it the hottest keys would lie side by side in the memory of the contenders that allocate.

@@ -41,7 +41,7 @@ class Zipf {
   std::uint32_t n_;
   double area_low_;
   double area_high_;
-  double shortcut_;  // a draw this close above its number is accepted without a closer look
+  double shortcut_;  // a draw this close above its number is accepted immediately
 };
 
 }  // namespace bench::table

@@ -6,8 +6,8 @@
 namespace bench::traffic {
 namespace {
 
-// Exponentially distributed, at least a microsecond. Written out, since the standard library's own
-// distributions may change from one version to the next.
+// Exponentially distributed, at least 1 us. Implemented here, because the standard library's
+// distributions may change between versions.
 class Gaps {
  public:
   explicit Gaps(std::uint64_t seed) : generator_(seed) {}

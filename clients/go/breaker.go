@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package weir
 
 import (
@@ -12,20 +14,20 @@ type BreakerState string
 
 const (
 	BreakerClosed   BreakerState = "closed"    // requests are sent
-	BreakerOpen     BreakerState = "open"      // nothing is sent: Options.Fail decides at once
-	BreakerHalfOpen BreakerState = "half_open" // one request is sent, the probe
+	BreakerOpen     BreakerState = "open"      // only probes are sent; Options.Fail decides at once
+	BreakerHalfOpen BreakerState = "half_open" // a probe is in flight
 )
 
-// breaker stops requests to a server that does not answer. Goroutines share it.
+// breaker stops requests to a server that does not answer. It is safe for concurrent use.
 //
-//  1. It opens after so many failures in a row: no connection, or no whole answer within the time limit. Any answer
-//     ends the row, whatever it says, and closes the breaker.
-//  2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is out.
-//  3. The wait for a probe is between a half and all of the interval. Each probe that fails doubles that, up to
+//  1. It opens after a number of consecutive failures: no connection, or no complete response within the timeout. Any
+//     complete response closes it and resets the count.
+//  2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is in flight.
+//  3. The wait for a probe is random between half and all of the interval, which doubles with each failed probe, up to
 //     maxInterval.
-//  4. A request that was given up by its caller says nothing about the server.
+//  4. A request canceled by its caller counts as neither success nor failure.
 //
-// 0 failures turn it off.
+// 0 failures disable it.
 type breaker struct {
 	failures      int
 	firstInterval time.Duration
@@ -45,8 +47,8 @@ func newBreaker(failures int, interval, maxInterval time.Duration, onChange func
 		now: time.Now, chance: rand.Float64, state: BreakerClosed, interval: interval}
 }
 
-// begin says whether the request is a probe, or fails while nothing is sent. What it allows must end by succeeded,
-// failed or givenUp.
+// begin returns whether the request is a probe, or fails if nothing may be sent. A request that it allows must end with
+// succeeded, failed or givenUp.
 func (b *breaker) begin() (isProbe bool, err error) {
 	b.update(func() BreakerState {
 		switch b.state {
@@ -109,7 +111,7 @@ func (b *breaker) current() BreakerState {
 	return b.state
 }
 
-// update tells of a new state without the lock.
+// update reports a new state without holding the lock.
 func (b *breaker) update(next func() BreakerState) {
 	b.mutex.Lock()
 	before := b.state

@@ -1,4 +1,6 @@
-// Package weir asks Weir, a rate limiter, whether requests may pass: a client, and a middleware for net/http.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package weir is a client and net/http middleware for Weir, a rate limiter.
 package weir
 
 import (
@@ -17,7 +19,7 @@ import (
 	"time"
 )
 
-// Fail says what becomes of requests while Weir is away.
+// Fail decides whether requests pass while Weir is unavailable.
 type Fail int
 
 const (
@@ -25,18 +27,18 @@ const (
 	Closed             // they are denied
 )
 
-// Options of a Client. Those that are empty have their defaults.
+// Options of a Client. Zero values select the defaults.
 type Options struct {
 	URL     string        // http://host:port, https://host:port or unix:/path; by default http://127.0.0.1:8080
 	Timeout time.Duration // for an answer; by default 250 ms
 	Fail    Fail          // by default Open
 	Token   string        // for a listener with a token_file
 	TLS     *tls.Config
-	OnError func(error) // called for each failure; by default the log tells when Weir goes away, and of refusals
+	OnError func(error) // called for each failure; by default outages and rejections are logged
 
-	// The circuit breaker. After BreakerFailures in a row (by default 5, below 0 never) Fail decides at once, and one
-	// request at a time is sent as a probe: at first after BreakerInterval (by default 500 ms), then after twice as long
-	// each time, up to BreakerMaxInterval (by default 5 s). An answer closes it.
+	// The circuit breaker opens after BreakerFailures consecutive failures (default 5; negative disables it). While it is
+	// open, Fail decides at once, and one probe at a time is sent: the first after BreakerInterval (default 500 ms), then
+	// at intervals that double up to BreakerMaxInterval (default 5 s). A response closes it.
 	BreakerFailures    int
 	BreakerInterval    time.Duration
 	BreakerMaxInterval time.Duration
@@ -49,28 +51,28 @@ const (
 	defaultBreakerInterval    = 500 * time.Millisecond
 	defaultBreakerMaxInterval = 5 * time.Second
 
-	mostKept     = 64 // connections
-	mostRead     = 1024 * 1024
-	keptFor      = 70 * time.Second // the server closes them after 75
-	dialPatience = 10 * time.Second // beyond that of the context
+	maxIdle     = 64 // connections
+	maxResponse = 1024 * 1024
+	idleTimeout = 70 * time.Second // the server closes idle connections after 75 s
+	dialTimeout = 10 * time.Second // upper bound, besides the context
 )
 
-// Client asks Weir. Goroutines may share it.
+// Client is a client of Weir. It is safe for concurrent use.
 //
-// Check and Reserve never fail for want of an answer: after Options.Timeout without one they admit or deny, as
-// Options.Fail says; after Options.BreakerFailures of them in a row they do so at once, until a probe is answered. What
-// Weir refuses to evaluate is denied.
+// Check and Reserve do not fail when Weir is unavailable: after Options.Timeout they admit or deny as Options.Fail
+// says. After Options.BreakerFailures consecutive failures they do so at once, until a probe is answered. A request
+// that Weir rejects is denied.
 type Client struct {
-	options   Options
-	base      string
-	transport *http.Transport
-	breaker   *breaker
-	isAway    atomic.Bool
-	// toldOfRefusal is the second in which the log last told of one.
-	toldOfRefusal atomic.Int64
+	options       Options
+	base          string
+	transport     *http.Transport
+	breaker       *breaker
+	isUnavailable atomic.Bool
+	// refusalLogged is the Unix second in which a rejection was last logged.
+	refusalLogged atomic.Int64
 }
 
-// New fails if an option makes no sense. It does not connect.
+// New fails if an option is invalid. It does not connect.
 func New(options Options) (*Client, error) {
 	if options.URL == "" {
 		options.URL = "http://127.0.0.1:8080"
@@ -90,17 +92,17 @@ func New(options Options) (*Client, error) {
 		options.BreakerMaxInterval = defaultBreakerMaxInterval
 	}
 	if options.BreakerInterval < 0 || options.BreakerInterval > options.BreakerMaxInterval {
-		return nil, errors.New("weir: BreakerInterval is below 0, or above BreakerMaxInterval")
+		return nil, errors.New("weir: BreakerInterval must be at least 0 and at most BreakerMaxInterval")
 	}
 	if options.Timeout < 0 || (options.Fail != Open && options.Fail != Closed) {
-		return nil, errors.New("weir: Timeout is not above 0, or Fail is neither Open nor Closed")
+		return nil, errors.New("weir: Timeout must be greater than 0, and Fail must be Open or Closed")
 	}
 	if strings.ContainsAny(options.Token, "\r\n") {
-		return nil, errors.New("weir: Token has a line break")
+		return nil, errors.New("weir: Token must not contain a line break")
 	}
-	dialer := &net.Dialer{Timeout: dialPatience}
-	transport := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: options.TLS, MaxIdleConns: mostKept,
-		MaxIdleConnsPerHost: mostKept, IdleConnTimeout: keptFor, DisableCompression: true}
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	transport := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: options.TLS, MaxIdleConns: maxIdle,
+		MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: idleTimeout, DisableCompression: true}
 	base := strings.TrimRight(options.URL, "/")
 	if path := strings.TrimPrefix(options.URL, "unix:"); path != options.URL {
 		path = "/" + strings.TrimLeft(path, "/")
@@ -111,29 +113,29 @@ func New(options Options) (*Client, error) {
 	}
 	parsed, err := url.Parse(base)
 	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" || parsed.Path != "" {
-		return nil, fmt.Errorf("weir: URL %q is not http://host:port, https://host:port or unix:/path", options.URL)
+		return nil, fmt.Errorf("weir: URL %q: must be http://host:port, https://host:port or unix:/path", options.URL)
 	}
 	breaker := newBreaker(options.BreakerFailures, options.BreakerInterval, options.BreakerMaxInterval, options.OnBreaker)
 	return &Client{options: options, base: base, transport: transport, breaker: breaker}, nil
 }
 
-// BreakerState is that of the circuit breaker.
+// BreakerState returns the state of the circuit breaker.
 func (c *Client) BreakerState() BreakerState { return c.breaker.current() }
 
-// Check asks whether a request may pass, and charges it if so. If ctx is over before there is an answer, it may not.
+// Check decides a request and charges it if admitted. A request whose ctx ends before the response is denied.
 func (c *Client) Check(ctx context.Context, query Query) Verdict {
 	verdict, _ := c.evaluate(ctx, query, func(*members) {})
 	return verdict
 }
 
-// Peek says what Check would, and charges nothing.
+// Peek returns the verdict of Check without charging.
 func (c *Client) Peek(ctx context.Context, query Query) Verdict {
 	verdict, _ := c.evaluate(ctx, query, func(m *members) { m.raw("peek", "true") })
 	return verdict
 }
 
-// Report charges what was used, the query's cost, whatever is left. With an id it may be repeated, and counts once;
-// without one it is sent once only.
+// Report charges the query's cost even if it exceeds the limit. With an id it may be repeated and is charged once;
+// without one it is never sent again.
 func (c *Client) Report(ctx context.Context, query Query, id string) (Settlement, error) {
 	m, err := query.encode()
 	if err != nil {
@@ -143,7 +145,7 @@ func (c *Client) Report(ctx context.Context, query Query, id string) (Settlement
 	return c.settlement(ctx, "/v1/report", m.closed(), id != "")
 }
 
-// Settle corrects what was reserved to what it cost, and ends the receipt.
+// Settle corrects the reserved cost to the actual cost and closes the receipt.
 func (c *Client) Settle(ctx context.Context, receipt string, actual uint64) (Settlement, error) {
 	m := &members{}
 	m.text("receipt", receipt)
@@ -151,14 +153,14 @@ func (c *Client) Settle(ctx context.Context, receipt string, actual uint64) (Set
 	return c.settlement(ctx, "/v1/settle", m.closed(), true)
 }
 
-// Release gives back all that was reserved, and ends the receipt.
+// Release returns the reserved cost and closes the receipt.
 func (c *Client) Release(ctx context.Context, receipt string) (Settlement, error) {
 	m := &members{}
 	m.text("receipt", receipt)
 	return c.settlement(ctx, "/v1/release", m.closed(), true)
 }
 
-// Extend lets the receipt end so long from now, never earlier than before; 0 is the server's default.
+// Extend makes the receipt expire after lease from now, never earlier than before; 0 selects the server's default.
 func (c *Client) Extend(ctx context.Context, receipt string, lease time.Duration) (Settlement, error) {
 	m := &members{}
 	m.text("receipt", receipt)
@@ -168,7 +170,7 @@ func (c *Client) Extend(ctx context.Context, receipt string, lease time.Duration
 	return c.settlement(ctx, "/v1/extend", m.closed(), true)
 }
 
-// Close closes the connections that are kept.
+// Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 func (c *Client) settlement(ctx context.Context, path string, body []byte, mayRepeat bool) (Settlement, error) {
@@ -179,7 +181,7 @@ func (c *Client) settlement(ctx context.Context, path string, body []byte, mayRe
 	return readSettlement(got)
 }
 
-// evaluate adds further members to the query. Without an answer, said.isAway is true.
+// evaluate adds further members to the query. If Weir does not answer, isUnavailable of the result is true.
 func (c *Client) evaluate(ctx context.Context, query Query, further func(*members)) (Verdict, verdictJSON) {
 	verdict, said, err := c.ask(ctx, query, further)
 	switch {
@@ -188,7 +190,7 @@ func (c *Client) evaluate(ctx context.Context, query Query, further func(*member
 	case ctx.Err() != nil:
 		return denied("canceled", "The request was canceled."), verdictJSON{}
 	}
-	return c.withoutAnswer(err), verdictJSON{isAway: errors.Is(err, ErrUnavailable)}
+	return c.withoutAnswer(err), verdictJSON{isUnavailable: errors.Is(err, ErrUnavailable)}
 }
 
 func (c *Client) ask(ctx context.Context, query Query, further func(*members)) (Verdict, verdictJSON, error) {
@@ -204,37 +206,37 @@ func (c *Client) ask(ctx context.Context, query Query, further func(*members)) (
 	return readVerdict(got)
 }
 
-// withoutAnswer is the verdict after a failure. A refusal is a denial; only where Weir is away does Options.Fail count.
+// withoutAnswer is the verdict after a failure. A rejected request is denied; Options.Fail applies only to outages.
 func (c *Client) withoutAnswer(err error) Verdict {
 	c.tell(err)
 	var refused *RefusedError
 	if errors.As(err, &refused) {
 		return refusedVerdict()
 	}
-	return awayVerdict(c.options.Fail)
+	return unavailableVerdict(c.options.Fail)
 }
 
 func (c *Client) tell(err error) {
 	isRefusal := !errors.Is(err, ErrUnavailable)
-	wasAway := !isRefusal && c.isAway.Swap(true)
+	wasUnavailable := !isRefusal && c.isUnavailable.Swap(true)
 	switch {
 	case c.options.OnError != nil:
 		c.options.OnError(err)
-	case isRefusal: // clients can cause it, so once a second is enough
+	case isRefusal: // clients can cause it: at most one line per second
 		now := time.Now().Unix()
-		if c.toldOfRefusal.Swap(now) != now {
+		if c.refusalLogged.Swap(now) != now {
 			log.Printf("weir: %v", err)
 		}
-	case !wasAway && c.options.Fail == Open:
+	case !wasUnavailable && c.options.Fail == Open:
 		log.Printf("weir: %v; until it answers, requests pass", err)
-	case !wasAway:
+	case !wasUnavailable:
 		log.Printf("weir: %v; until it answers, requests are denied", err)
 	}
 }
 
 func (c *Client) post(ctx context.Context, path string, body []byte, mayRepeat bool) (answer, error) {
-	if len(body) > longestBody {
-		detail := fmt.Sprintf("what is asked has %d bytes, more than the %d that are sent", len(body), longestBody)
+	if len(body) > maxBody {
+		detail := fmt.Sprintf("request of %d bytes exceeds the maximum of %d bytes", len(body), maxBody)
 		return answer{}, &RefusedError{Detail: detail}
 	}
 	isProbe, err := c.breaker.begin()
@@ -245,7 +247,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte, mayRepeat b
 	switch {
 	case err == nil:
 		c.breaker.succeeded()
-		c.isAway.Store(false)
+		c.isUnavailable.Store(false)
 	case ctx.Err() != nil:
 		c.breaker.givenUp(isProbe)
 	default:
@@ -254,8 +256,8 @@ func (c *Client) post(ctx context.Context, path string, body []byte, mayRepeat b
 	return got, err
 }
 
-// send leaves it to the transport to repeat a request on a kept connection that was closed before any byte of an
-// answer. It does so for a POST with this header, which is not sent.
+// send lets the transport repeat a request whose idle connection was closed before the first byte of a response. For a
+// POST the transport does so only with an Idempotency-Key header; an empty one is not sent.
 func (c *Client) send(ctx context.Context, path string, body []byte, mayRepeat bool) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
@@ -275,7 +277,7 @@ func (c *Client) send(ctx context.Context, path string, body []byte, mayRepeat b
 		return answer{}, fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}
 	defer response.Body.Close()
-	read, err := io.ReadAll(io.LimitReader(response.Body, mostRead))
+	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return answer{}, fmt.Errorf("%w: %v", ErrUnavailable, err)
 	}

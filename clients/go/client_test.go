@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-const patience = 10 * time.Second
+const testTimeout = 10 * time.Second
 
 // fakeWeir answers with a status and a body by the path of what it is sent, and keeps what that was.
 type fakeWeir struct {
@@ -58,7 +58,7 @@ func (f *fakeWeir) sent(path string) []string {
 
 func newClient(t *testing.T, options Options) *Client {
 	if options.Timeout == 0 {
-		options.Timeout = patience
+		options.Timeout = testTimeout
 	}
 	if options.OnError == nil {
 		options.OnError = func(error) {}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package weir
 
 import (
@@ -10,16 +12,16 @@ import (
 	"time"
 )
 
-// MiddlewareOptions of a Middleware. Those that are empty have their defaults.
+// MiddlewareOptions of a Middleware. Zero values select the defaults.
 type MiddlewareOptions struct {
-	// Query may change what is asked: say who is calling, or what it costs.
+	// Query may change the query, for example to set the user or the cost.
 	Query func(*http.Request, *Query)
-	// Headers names those that are sent; by default all.
+	// Headers names the headers to send; by default all.
 	Headers []string
-	// MaxWait is how long a request waits for its turn in a queue; by default 5 s. Below 0 none waits.
+	// MaxWait is the maximum time in a queue; by default 5 s. Negative: requests never wait.
 	MaxWait time.Duration
-	// Reserve lets the cost be reserved, as limits on concurrency need it. ReservationFrom(ctx) settles it, or the end
-	// of the handler.
+	// Reserve reserves the cost, which concurrency limits need. It is settled through ReservationFrom(ctx) or when the
+	// handler returns.
 	Reserve bool
 }
 
@@ -30,20 +32,20 @@ const (
 	reservationKey
 )
 
-// VerdictFrom is the verdict on the request of a handler behind the middleware.
+// VerdictFrom returns the verdict on the request of a handler behind the middleware.
 func VerdictFrom(ctx context.Context) (Verdict, bool) {
 	verdict, ok := ctx.Value(verdictKey).(Verdict)
 	return verdict, ok
 }
 
-// ReservationFrom is what was reserved for the request of a handler behind a middleware that reserves; otherwise nil.
+// ReservationFrom returns the reservation of a handler behind a middleware with Reserve; otherwise nil.
 func ReservationFrom(ctx context.Context) *Reservation {
 	reservation, _ := ctx.Value(reservationKey).(*Reservation)
 	return reservation
 }
 
-// Middleware asks about every request before the next handler gets it. Admitted, the answer has the rate limit fields;
-// denied, it is 429 or 403 with the server's problem as its body.
+// Middleware checks every request before it reaches the next handler. If admitted, the response gets the rate limit
+// fields; if denied, it is 429 or 403 with the server's problem details as its body.
 func (c *Client) Middleware(options MiddlewareOptions) func(http.Handler) http.Handler {
 	if options.MaxWait == 0 {
 		options.MaxWait = 5 * time.Second
@@ -73,7 +75,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := context.WithValue(r.Context(), verdictKey, verdict)
 	if reservation != nil {
-		defer reservation.Finish() // however it ends: a client that hangs up gets nothing back
+		defer reservation.Finish() // also if the client disconnects: it is not refunded
 		ctx = context.WithValue(ctx, reservationKey, reservation)
 	}
 	if verdict.Delay > 0 {
@@ -81,19 +83,19 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-ctx.Done(): // the client is gone
+		case <-ctx.Done(): // the client disconnected
 			return
 		}
 	}
 	g.next.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// evaluate does not use the context of the request: a client that hangs up at once would not be charged.
+// evaluate does not use the request's context: a client could avoid the charge by disconnecting at once.
 func (g *guard) evaluate(query Query) (Verdict, *Reservation) {
 	ctx := context.Background()
 	if query.IP == "" {
-		return g.client.withoutAnswer(&RefusedError{Detail: "the address that the request came from is not known: " +
-			"set IP in MiddlewareOptions.Query, if this server does not tell it"}), nil
+		return g.client.withoutAnswer(&RefusedError{
+			Detail: "unknown peer address; set IP in MiddlewareOptions.Query if the server does not provide it"}), nil
 	}
 	if !g.options.Reserve {
 		return g.client.Check(ctx, query), nil
@@ -141,7 +143,7 @@ func target(u *url.URL) string {
 	return path
 }
 
-// peer is empty if it is not known. The other end of a unix socket is this machine.
+// peer is empty if the address is unknown. The peer of a unix socket is this machine.
 func peer(r *http.Request) string {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && local.Network() == "unix" {
 		return "127.0.0.1"
@@ -154,6 +156,6 @@ func deny(w http.ResponseWriter, r *http.Request, verdict Verdict) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(verdict.Problem)))
 	w.WriteHeader(verdict.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(verdict.Problem) // the client may be gone
+		_, _ = w.Write(verdict.Problem) // the client may have disconnected
 	}
 }

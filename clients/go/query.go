@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package weir
 
 import (
@@ -12,28 +14,28 @@ import (
 	"time"
 )
 
-// Longer bodies are not sent: the server would not read them.
-const longestBody = 256 * 1024
+// Longer bodies are not sent: the server would reject them.
+const maxBody = 256 * 1024
 
-// Query is a request to be evaluated. Fields that are empty are not sent.
+// Query is a request to evaluate. Empty fields are not sent.
 type Query struct {
 	Method string
-	Path   string // as the client sent it, with its query or without
-	// IP is the address that the request came from, with a port or without. Headers that say who is calling are believed
-	// only if it is that of a trusted proxy.
+	Path   string // as received, with or without the query string
+	// IP is the peer address, with or without a port. Identity headers are trusted only if it belongs to a trusted
+	// proxy.
 	IP string
-	// User, APIKey and Tier are what the program knows about the caller. They override the headers.
+	// User, APIKey and Tier are verified by the program and override the headers.
 	User, APIKey, Tier string
 	Header             http.Header
-	Cost               *uint64        // see Cost; nil is 1, or what the policy says
-	MaxWait            *time.Duration // for a turn in a queue, see Wait; nil is any time
+	Cost               *uint64        // see Cost; nil: the policy's cost, or 1
+	MaxWait            *time.Duration // maximum time in a queue, see Wait; nil: no maximum
 }
 
-// Cost is for Query.Cost.
+// Cost returns a value for Query.Cost.
 func Cost(cost uint64) *uint64 { return &cost }
 
-// Wait is for Query.MaxWait.
-func Wait(longest time.Duration) *time.Duration { return &longest }
+// Wait returns a value for Query.MaxWait.
+func Wait(maximum time.Duration) *time.Duration { return &maximum }
 
 // members writes the members of one JSON object.
 type members struct{ bytes.Buffer }
@@ -67,13 +69,13 @@ func (m *members) closed() []byte {
 	return m.Bytes()
 }
 
-// What is not UTF-8 is replaced.
+// jsonText replaces invalid UTF-8.
 func jsonText(text string) string {
-	written, _ := json.Marshal(text) // of a string, it does not fail
+	written, _ := json.Marshal(text) // cannot fail for a string
 	return string(written)
 }
 
-// addressOf is an address without its port, its brackets and its zone; empty if it is no address.
+// addressOf removes port, brackets and zone. It returns an empty string if text is not an address.
 func addressOf(text string) string {
 	if host, port, err := net.SplitHostPort(text); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -90,8 +92,8 @@ func addressOf(text string) string {
 	return address.WithZone("").Unmap().String()
 }
 
-// encode adds no end: more members may follow. A header that is there twice stays there twice: the server believes no
-// identity then. It fails if IP is no address.
+// encode leaves the object open for more members. Duplicate headers stay duplicate, so that the server trusts neither.
+// It fails if IP is not an address.
 func (q Query) encode() (*members, error) {
 	m := &members{}
 	m.text("method", q.Method)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package weir
 
 import (
@@ -11,32 +13,32 @@ import (
 
 // ReserveOptions of one reserve.
 type ReserveOptions struct {
-	Lease time.Duration // until the receipt ends; by default the server's, ten minutes
-	// ID makes the reserve repeatable by the caller: under the same id, nothing is charged again while the receipt is
-	// open. Never take it from what a client sends.
+	Lease time.Duration // lifetime of the receipt; by default the server's, ten minutes
+	// ID makes the reserve repeatable: a reserve with the same id is not charged again while the receipt is open. Never
+	// take it from client input.
 	ID string
 }
 
-// Reservation is what was taken, until it is settled or released. One goroutine uses it.
+// Reservation is a reserved cost, to be settled or released. Not safe for concurrent use.
 type Reservation struct {
 	Verdict     Verdict
-	Receipt     string // empty: nothing is to be settled
+	Receipt     string // empty: nothing to settle
 	ReceiptEnds time.Duration
-	NotKept     []string // limits that were charged, and cannot be settled
+	NotKept     []string // limits charged without a receipt
 
-	client   *Client
-	query    Query
-	reserved uint64
-	reportID string // for what has no receipt
-	isAway   bool   // Weir was, when it was reserved
-	isOver   atomic.Bool
+	client        *Client
+	query         Query
+	reserved      uint64
+	reportID      string // for costs without a receipt
+	isUnavailable bool   // at the reserve
+	isOver        atomic.Bool
 }
 
-// Reserve takes the query's cost, or fails with a *DeniedError. Then
+// Reserve reserves the query's cost, or fails with a *DeniedError. Then
 //
 //	defer reservation.Close()
 //
-// gives it back, unless it was settled.
+// releases it, unless it was settled.
 func (c *Client) Reserve(ctx context.Context, query Query, options ReserveOptions) (*Reservation, error) {
 	id, err := options.ID, error(nil)
 	if id == "" { // so that the transport may repeat it
@@ -63,7 +65,8 @@ func (c *Client) Reserve(ctx context.Context, query Query, options ReserveOption
 		reserved = *query.Cost
 	}
 	return &Reservation{Verdict: verdict, Receipt: said.Receipt, ReceiptEnds: said.ReceiptEnds.orZero(),
-		NotKept: said.NotKept, client: c, query: query, reserved: reserved, reportID: reportID, isAway: said.isAway}, nil
+		NotKept: said.NotKept, client: c, query: query, reserved: reserved, reportID: reportID,
+		isUnavailable: said.isUnavailable}, nil
 }
 
 func newID() (string, error) {
@@ -72,8 +75,8 @@ func newID() (string, error) {
 	return hex.EncodeToString(random[:]), err
 }
 
-// WithReservation reserves, calls work, and then settles what was reserved if work did not settle or release it. If
-// work fails or panics, it is released.
+// WithReservation reserves, calls work, and settles at the reserved cost if work neither settled nor released it. If
+// work fails or panics, the reservation is released.
 func (c *Client) WithReservation(ctx context.Context, query Query, work func(*Reservation) error) error {
 	reservation, err := c.Reserve(ctx, query, ReserveOptions{})
 	if err != nil {
@@ -87,8 +90,8 @@ func (c *Client) WithReservation(ctx context.Context, query Query, work func(*Re
 	return nil
 }
 
-// Settle corrects what was reserved to what it cost. What it cost beyond an estimate that has no receipt is reported;
-// all of it, if Weir was away at the reserve. If it still is, only Options.OnError is told.
+// Settle corrects the reserved cost to the actual cost. Where there is no receipt, it reports the excess over the
+// estimate; if Weir was unavailable at the reserve, it reports all of it and passes a failure to Options.OnError.
 func (r *Reservation) Settle(ctx context.Context, actual uint64) (Settlement, error) {
 	settlement, err := r.settle(ctx, actual)
 	if err == nil {
@@ -98,7 +101,7 @@ func (r *Reservation) Settle(ctx context.Context, actual uint64) (Settlement, er
 }
 
 func (r *Reservation) settle(ctx context.Context, actual uint64) (Settlement, error) {
-	if r.isAway {
+	if r.isUnavailable {
 		return r.reportWhatWasNotReserved(ctx, actual)
 	}
 	excess := uint64(0)
@@ -135,7 +138,7 @@ func (r *Reservation) report(ctx context.Context, cost uint64) (Settlement, erro
 	return r.client.Report(ctx, query, r.reportID)
 }
 
-// merged has of each limit what came last.
+// merged has the latest result of each limit.
 func merged(settled, reported Settlement) Settlement {
 	var all Settlement
 	for _, one := range settled.Limits {
@@ -151,7 +154,7 @@ func merged(settled, reported Settlement) Settlement {
 	return all
 }
 
-// Release gives back all that was reserved.
+// Release returns the reserved cost.
 func (r *Reservation) Release(ctx context.Context) (Settlement, error) {
 	var settlement Settlement
 	var err error
@@ -164,7 +167,7 @@ func (r *Reservation) Release(ctx context.Context) (Settlement, error) {
 	return settlement, err
 }
 
-// Extend lets the receipt end so long from now, never earlier than before; 0 is the server's default.
+// Extend makes the receipt expire after lease from now, never earlier than before; 0 selects the server's default.
 func (r *Reservation) Extend(ctx context.Context, lease time.Duration) (Settlement, error) {
 	if r.Receipt == "" {
 		return Settlement{}, nil
@@ -172,8 +175,8 @@ func (r *Reservation) Extend(ctx context.Context, lease time.Duration) (Settleme
 	return r.client.Extend(ctx, r.Receipt, lease)
 }
 
-// Close releases, unless it was settled or released before. A failure goes to Options.OnError: the receipt ends by
-// itself, and stays charged.
+// Close releases the reservation, unless settled or released before. A failure goes to Options.OnError: the receipt
+// then expires, and the cost stays charged.
 func (r *Reservation) Close() {
 	if r.isOver.Load() {
 		return
@@ -184,7 +187,7 @@ func (r *Reservation) Close() {
 	}
 }
 
-// Finish settles what was reserved, unless it was settled or released before. A failure goes to Options.OnError.
+// Finish settles at the reserved cost, unless settled or released before. A failure goes to Options.OnError.
 func (r *Reservation) Finish() {
 	if r.isOver.Load() {
 		return

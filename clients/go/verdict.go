@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package weir
 
 import (
@@ -9,57 +11,56 @@ import (
 	"time"
 )
 
-// ErrUnavailable is in errors that say that Weir did not answer within the time limit, or with an answer that says
-// nothing.
-var ErrUnavailable = errors.New("Weir does not answer")
+// ErrUnavailable is wrapped by errors after a timeout, a failed connection or an invalid response.
+var ErrUnavailable = errors.New("Weir is unavailable")
 
-// RefusedError says that Weir does not take what it was sent. Status is that of its answer, or 0 if it was not sent.
+// RefusedError means that Weir rejected the request. Status is that of the response, or 0 if the request was not sent.
 type RefusedError struct {
 	Status int
 	Detail string
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("Weir refuses it (%d): %s", e.Status, e.Detail)
+	return fmt.Sprintf("Weir rejected the request (%d): %s", e.Status, e.Detail)
 }
 
-// DeniedError is a reserve that was denied.
+// DeniedError means that a reserve was denied.
 type DeniedError struct{ Verdict Verdict }
 
 func (e *DeniedError) Error() string { return "denied: " + e.Verdict.Reason }
 
-// Verdict says whether a request may pass.
+// Verdict is the decision on a request.
 type Verdict struct {
 	Admitted   bool
 	Reason     string
 	Status     int     // 200, 429, or 403 where waiting never helps
-	Limit      string  // that the numbers are of; empty if there is none
-	Quota      *uint64 // nil where there are no numbers
+	Limit      string  // the limit that the numbers describe; empty if none
+	Quota      *uint64 // nil if there are no numbers
 	Remaining  *uint64
 	RetryAfter *time.Duration // nil: waiting does not help
 	ResetAfter *time.Duration
-	Delay      time.Duration // admitted by a queue: how long to wait before going on
+	Delay      time.Duration // admitted by a queue: how long to wait before proceeding
 	Route      string
 	Tier       string
 	Missing    string      // the identity that the request lacks
-	Header     http.Header // the rate limit fields for the answer to the request
-	Problem    []byte      // of a denial: the body for the answer, application/problem+json
+	Header     http.Header // the rate limit fields for the response
+	Problem    []byte      // body of a denial, application/problem+json
 }
 
-// LimitResult is what came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_recorded.
+// LimitResult is the result of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_recorded.
 type LimitResult struct {
-	Limit      string // empty: the policy has it no more
+	Limit      string // empty: the policy no longer has it
 	Result     string
 	Quota      *uint64
 	Remaining  *uint64
 	ResetAfter *time.Duration
-	Lost       uint64 // used, and not charged for want of room
+	Lost       uint64 // used but not charged, because the limit's debt is bounded
 }
 
-// Settlement is what came of a receipt or a report.
+// Settlement is the result of a receipt or a report.
 type Settlement struct {
 	Limits      []LimitResult
-	ReceiptEnds time.Duration // of an extend: in which time
+	ReceiptEnds time.Duration // extend: time until the receipt expires
 }
 
 type answer struct {
@@ -101,7 +102,7 @@ type verdictJSON struct {
 	ReceiptEnds *seconds `json:"receipt_ends"`
 	NotKept     []string `json:"not_kept"`
 
-	isAway bool // Weir did not answer, and nothing is known to be charged
+	isUnavailable bool // Weir did not answer; it is unknown whether anything was charged
 }
 
 type settlementJSON struct {
@@ -116,7 +117,7 @@ type settlementJSON struct {
 	ReceiptEnds *seconds `json:"receipt_ends"`
 }
 
-// readVerdict fails if the answer is no verdict.
+// readVerdict fails if the response is not a verdict.
 func readVerdict(from answer) (Verdict, verdictJSON, error) {
 	var said verdictJSON
 	err := json.Unmarshal(from.body, &said)
@@ -171,13 +172,13 @@ func fieldsForTheClient(header http.Header) http.Header {
 
 func notAResult(from answer) error {
 	var said struct{ Detail, Reason string }
-	_ = json.Unmarshal(from.body, &said) // what it does not say stays empty
+	_ = json.Unmarshal(from.body, &said) // missing members stay empty
 	detail := said.Detail
 	if detail == "" {
 		detail = said.Reason
 	}
 	if detail == "" {
-		detail = "an answer that is not Weir's"
+		detail = "unexpected response"
 	}
 	if from.status >= 400 && from.status < 500 && from.status != http.StatusRequestTimeout {
 		return &RefusedError{Status: from.status, Detail: detail}
@@ -185,15 +186,15 @@ func notAResult(from answer) error {
 	return fmt.Errorf("%w: status %d, %s", ErrUnavailable, from.status, detail)
 }
 
-func awayVerdict(fail Fail) Verdict {
+func unavailableVerdict(fail Fail) Verdict {
 	if fail == Open {
-		return Verdict{Admitted: true, Reason: "weir_away", Status: http.StatusOK}
+		return Verdict{Admitted: true, Reason: "weir_unavailable", Status: http.StatusOK}
 	}
-	return denied("weir_away", "It cannot be told at present whether this request is within its limits.")
+	return denied("weir_unavailable", "The rate limiter is unavailable; this request is denied.")
 }
 
 func refusedVerdict() Verdict {
-	return denied("refused", "This request cannot be evaluated, and so it is denied.")
+	return denied("refused", "This request cannot be evaluated and is denied.")
 }
 
 func denied(reason, detail string) Verdict {

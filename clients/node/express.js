@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
-// Middleware for Express, Connect, and whatever else takes (request, response, next).
+// Middleware for Express, Connect and other frameworks with (request, response, next).
 
 const { Client } = require('./lib/client.js');
 const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, evaluate, lowerCase, queryOf, sleep } = require('./lib/request.js');

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Client, Evaluated, Query } from './index.js';
 
@@ -9,24 +10,24 @@ declare module 'fastify' {
 
 declare namespace weir {
   interface WeirOptions {
-    /** By default one with default options. */
+    /** By default a client with default options. */
     client?: Client | undefined;
-    /** May change what is asked: say who is calling, or what it costs. */
+    /** May change the query, for example to set the user or the cost. */
     query?: ((request: FastifyRequest, query: Query) => Query | Promise<Query>) | undefined;
-    /** Those that are sent; by default all. */
+    /** The headers to send; by default all. */
     headers?: Iterable<string> | undefined;
-    /** How long a request waits for its turn in a queue; by default 5000. */
+    /** Maximum time in a queue; by default 5000. */
     maxWaitMs?: number | undefined;
-    /** Lets the cost be reserved, as limits on concurrency need it. `request.weir.reservation` settles it, or the end of
-     * the response. */
+    /** Reserves the cost, which concurrency limits need. It is settled through `request.weir.reservation` or at the end
+     * of the response. */
     reserve?: boolean | undefined;
-    /** When to ask; by default 'onRequest'. In 'preHandler' the query function sees what earlier hooks found out. */
+    /** The hook that checks; by default 'onRequest'. A 'preHandler' can use the results of earlier hooks. */
     hook?: 'onRequest' | 'preHandler' | undefined;
   }
 }
 
-/** Asks about every request before its handler gets it. Admitted, the answer has the rate limit fields; denied, it is
- * 429 or 403 with the server's problem as its body. */
+/** Checks every request before its handler. If admitted, the response gets the rate limit fields; if denied, it is 429
+ * or 403 with the server's problem details as its body. */
 declare const weir: FastifyPluginAsync<weir.WeirOptions> & { default: FastifyPluginAsync<weir.WeirOptions> };
 
 export = weir;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // Plugin for Fastify 4 and 5.
 
@@ -23,7 +24,7 @@ const plugin = async function weir(fastify, options = {}) {
   });
 };
 
-// For all routes of the instance that registers it, and not only those that the plugin adds.
+// Applies to all routes of the instance that registers it, not only to those that the plugin adds.
 Object.assign(plugin, { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'weir' });
 
 module.exports = plugin;

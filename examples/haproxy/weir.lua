@@ -1,20 +1,20 @@
--- Asks Weir whether a request may pass. For HAProxy 2.6 or later:
+-- Asks Weir about each request. For HAProxy 2.6 or later:
 --   setenv WEIR_ADDRESS ADDRESS:PORT
---   setenv WEIR_AWAY deny          if requests shall not pass while Weir is away
+--   setenv WEIR_UNAVAILABLE deny   denies requests while Weir is unavailable; default: pass
 --   setenv WEIR_TOKEN TOKEN        if listeners.http.token_file is set
 --   lua-load-per-thread weir.lua
---   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a request that is denied, with Weir's answer
---   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
---   filter lua.weir_release        if the policy has a limit with `algorithm: concurrency`: ends what a request holds
+--   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a denied request with Weir's response
+--   http-response lua.weir_fields  adds the rate limit fields to admitted responses
+--   filter lua.weir_release        releases holds, if the policy has `algorithm: concurrency`
 --
--- Only a 200 lets a request pass, and the health checks of the backend `weir`: while they say that Weir is unavailable, it
--- is not asked. A request without an answer waits a second for their word, and gets a 503 if Weir is well: then it is
--- HAProxy that has no time or no descriptors left, and that must not open the gate.
+-- A request passes only with a 200, or while the health checks of the backend `weir` fail: then Weir is not asked. A
+-- request without a response waits a second for the health checks, and gets a 503 if they succeed: then HAProxy itself
+-- is out of time or file descriptors, which must not let requests bypass Weir.
 
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
-local passes_unevaluated = os.getenv("WEIR_AWAY") ~= "deny"
-local timeout = 500 -- ms, for each of HAProxy's four tries; with a queue in the policy 6000, above max_delay of the listener
+local passes_unevaluated = os.getenv("WEIR_UNAVAILABLE") ~= "deny"
+local timeout = 500 -- ms, for each of HAProxy's four tries; with a queue in the policy 6000, more than max_delay
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",
@@ -22,7 +22,7 @@ local passed_on = {
   "retry-after", "content-type",
 }
 
--- Weir is told these and nothing else, so that clients cannot tell it anything.
+-- Only these headers are sent to Weir, so that clients cannot forge others.
 local function question(txn)
   local headers = {
     ["host"] = { "localhost" },
@@ -46,16 +46,16 @@ local function fields_of(answer)
   return fields
 end
 
--- What Weir refuses for what the client sent; all else that it refuses, a missing token say, is not the client's doing.
+-- Statuses caused by the client's request. Other 4xx, such as a missing token, are configuration errors.
 local denials = {
   [400] = true, [403] = true, [408] = true, [413] = true, [414] = true, [415] = true, [429] = true, [431] = true,
 }
 
--- Questions at a time, on this thread. Each takes a descriptor, of which HAProxy has two for each of its connections
--- (`maxconn`): on all threads together they take a fourth of `maxconn`, so that some are free for all else.
+-- Maximum concurrent requests to Weir on this thread. Each takes a file descriptor, of which HAProxy has two per
+-- connection (`maxconn`). All threads together use a quarter of `maxconn`, which leaves enough for the rest.
 local asked, max_asked = 0
 
--- The answer; none if there was no room for the question in time.
+-- Returns the response, or an empty table if no slot became free in time.
 local function ask(txn)
   if not max_asked then
     local info = core.get_info()
@@ -103,8 +103,8 @@ core.register_action("weir_fields", { "http-res" }, function(txn)
   for name, values in pairs(txn:get_priv() or {}) do txn.http:res_set_header(name, values[1]) end
 end)
 
--- At the end of a request, whatever that is, the client going away included. A filter cannot wait for an answer, so it
--- leaves that to a task.
+-- Runs at the end of a request, however it ends, also if the client disconnects. A filter cannot wait for a response,
+-- so a task does.
 local function release(receipt)
   local headers = { ["host"] = { "localhost" }, ["content-type"] = { "application/json" } }
   if token then headers["x-weir-token"] = { token } end

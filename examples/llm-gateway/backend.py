@@ -82,7 +82,7 @@ class Backend(http.server.ThreadingHTTPServer):
         with self.lock:
             self.spent[user] = self.spent.get(user, 0) + tokens
 
-    def handle_error(self, *_):  # a client that goes away
+    def handle_error(self, *_):  # the client disconnected
         pass
 
 

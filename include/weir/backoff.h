@@ -1,5 +1,5 @@
-// How long a client waits before it tries again: exponential, with full jitter, never shorter than
-// what the server asked for in Retry-After.
+// SPDX-License-Identifier: Apache-2.0
+// Retry delays for a client: exponential backoff with full jitter, never shorter than the server's Retry-After.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace weir {
 
-// Not thread-safe: one Backoff per call that is being retried.
+// Not thread-safe. Use one Backoff per retried call.
 class Backoff {
  public:
-  // Gives a number between zero and `bound`, both included.
+  // Returns a uniform number from 0 to `bound`, inclusive.
   using Randomness = std::function<std::uint64_t(std::uint64_t bound)>;
 
   struct Options {
@@ -22,20 +22,19 @@ class Backoff {
     Duration cap = std::chrono::seconds{60};
   };
 
-  // Refuses a base that is not positive, a cap below the base, and empty randomness.
+  // Rejects a base that is not positive, a cap below the base, and an empty function.
   static Result<Backoff> create(Randomness randomness, Options options);
   static Result<Backoff> create(Randomness randomness);
 
-  // The next wait: uniform between zero and base x 2^attempt, at most cap.
+  // Returns the next wait: uniform between zero and base x 2^attempt, at most cap.
   [[nodiscard]] Duration next();
 
-  // The next wait after an answer with a Retry-After field (seconds or an HTTP date): what it says, and
-  // next() on top, so that many who were told the same do not return together. So it is never earlier
-  // than the server asked, and later by at most cap. A date that has passed asks for nothing; a field
-  // that cannot be read counts as absent.
+  // Returns the next wait after a response with a Retry-After field (seconds or an HTTP date): its value plus next(),
+  // so that clients that received the same value do not return together. The wait is never shorter than the server
+  // requested, and at most `cap` longer. A date in the past counts as zero; an invalid field counts as absent.
   [[nodiscard]] Duration next(std::string_view retry_after, Instant now);
 
-  // After a success: the next wait starts at base again.
+  // Call after a success: the next wait starts at base again.
   void reset() noexcept;
 
  private:
@@ -43,7 +42,7 @@ class Backoff {
 
   Randomness randomness_;
   Options options_;
-  Duration bound_;  // of the next wait: base, doubled with every attempt, at most cap
+  Duration bound_;  // upper bound of the next wait: base, doubled with every attempt, at most cap
 };
 
 }  // namespace weir

@@ -1,5 +1,6 @@
-// A client-side limiter: waits instead of sending what would be refused. It paces by its own limit
-// and learns from the server's answers (RateLimit, RateLimit-Policy, Retry-After).
+// SPDX-License-Identifier: Apache-2.0
+// A client-side limiter: delays requests that the server would deny. It enforces its own limit and learns from the
+// server's responses (RateLimit, RateLimit-Policy, Retry-After).
 #pragma once
 
 #include <memory>
@@ -13,11 +14,10 @@
 
 namespace weir {
 
-// One for each quota of the server's: what an answer says holds for all who send through it.
-// Callable from any thread.
+// Use one per server quota: a response applies to all senders that share the limiter. Callable from any thread.
 class ClientLimiter {
  public:
-  // The fields of an answer, as they were received; empty when absent.
+  // Response fields as received; empty when absent.
   struct Answer {
     bool denied = false;  // 429, or 503 with Retry-After
     std::string_view retry_after = {};
@@ -31,17 +31,17 @@ class ClientLimiter {
   ClientLimiter& operator=(ClientLimiter&&) noexcept;
   ~ClientLimiter();
 
-  // Waits until a request may be sent. False as soon as it is known that this takes waiting beyond
-  // `deadline` or never comes, and when a stop is requested: then nothing was taken.
+  // Waits until a request may be sent. Returns false, and charges nothing, as soon as it is known that the wait would
+  // exceed `deadline` or never end, and when a stop is requested.
   [[nodiscard]] bool acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
-  // Tells what the server answered. After a denial nothing is sent for as long as its Retry-After says; after a
-  // RateLimit with nothing left, until there is more; after one with something left, no more than that until
-  // then. Answers only ever add to what is known: none permits what another forbids, in whatever order they
-  // arrive. A field that cannot be read is ignored.
+  // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. After a RateLimit
+  // with nothing remaining, nothing is sent until more is available; after one with something remaining, no more than
+  // that is sent until then. Responses only add restrictions, in any order: none permits what another forbids. Invalid
+  // fields are ignored.
   void learn(const Answer& answer);
 
-  // The instant before which, by the server's answers, nothing is sent; now when something may be sent.
+  // Returns the instant before which the server's responses forbid sending; now when sending is allowed.
   [[nodiscard]] Instant closed_until() const;
 
  private:

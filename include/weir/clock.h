@@ -1,5 +1,5 @@
-// Where a limiter reads the time, and how it waits. Pass one in: WallClock in a program,
-// ManualClock in a test.
+// SPDX-License-Identifier: Apache-2.0
+// The time source of a limiter, and how it waits. Use WallClock in a program and ManualClock in a test.
 #pragma once
 
 #include <condition_variable>
@@ -25,8 +25,8 @@ class Clock {
   virtual void wait_until(Instant until, std::stop_token stop) const = 0;
 };
 
-// Steady time that follows the wall clock: a step of the wall clock forward is taken at once, a step
-// back by running at half speed until caught up. It never goes back.
+// Steady time that follows the wall clock and never goes back. It follows a forward step of the wall clock at once, and
+// runs at half speed after a backward step until the wall clock has caught up.
 class WallClock final : public Clock {
  public:
   WallClock();
@@ -40,7 +40,7 @@ class WallClock final : public Clock {
   std::unique_ptr<Discipline> discipline_;
 };
 
-// Time that moves only when told to. Waiters wake when it reaches them.
+// Time that moves only by set() and advance(). Waiters wake when it reaches their deadline.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Instant start = Instant{}) : now_(start) {}
@@ -51,7 +51,7 @@ class ManualClock final : public Clock {
   void set(Instant now);
   void advance(Duration by);
 
-  // Returns once `count` callers are inside wait_until; lets a test advance time only then.
+  // Returns once `count` callers are inside wait_until, so that a test can advance time only then.
   void await_waiters(int count) const;
 
  private:

@@ -1,5 +1,6 @@
-// What a request takes out of a limit. One for an ordinary request, more for a heavy one,
-// zero to look without taking.
+// SPDX-License-Identifier: Apache-2.0
+// The number of units that a request takes from a limit: 1 for an ordinary request, more for a heavy one, 0 to look
+// without charging.
 #pragma once
 
 #include <compare>

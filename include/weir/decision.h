@@ -1,4 +1,5 @@
-// The answer to one check of one limit.
+// SPDX-License-Identifier: Apache-2.0
+// The decision of one limit on one request.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,24 @@ namespace weir {
 struct [[nodiscard]] Decision {
   bool admitted = false;
 
-  // The most that a consumer at rest could take at once.
+  // The maximum that an idle consumer can take at once.
   std::uint64_t limit = 0;
 
   // The largest cost that would be admitted now, after this decision.
   std::uint64_t remaining = 0;
 
-  // Exact: a lone caller who returns after this long is admitted, one microsecond earlier is not.
-  // Zero when admitted; empty when the cost can never fit.
+  // Exact: a lone caller that returns after this time is admitted, one microsecond earlier it is not. Zero when
+  // admitted; empty when the cost can never fit.
   std::optional<Duration> retry_after = Duration::zero();
 
-  // Until the limit is as good as never used.
+  // Time until the limit is as if never used.
   Duration reset_after = Duration::zero();
 
-  // How long an admitted caller waits for its turn (leaky bucket with a queue; otherwise zero).
+  // How long an admitted caller must wait for its turn (leaky bucket with a queue; otherwise zero).
   Duration delay = Duration::zero();
 
-  // Until more remains than `remaining` says, if nobody else asks meanwhile: never too early, and for buckets at most a
-  // microsecond too late. Only where the check asked for it; empty when all is there.
+  // Time until more than `remaining` is available if no other request arrives: never too early, and for buckets at most
+  // a microsecond too late. Set only if the caller requested it; empty when the full limit is available.
   std::optional<Duration> more_after = std::nullopt;
 
   // The instant from which the charge counts.

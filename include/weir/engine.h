@@ -1,17 +1,17 @@
-// The policy engine of the server in a program of your own: load a policy, evaluate a query, read the verdict. In this
-// process, with the states in its memory. docs/embedding.md is the guide.
+// SPDX-License-Identifier: Apache-2.0
+// The server's policy engine for your own program: load a policy, evaluate a query, read the verdict. All state is in
+// this process's memory. The guide is docs/embedding.md.
 //
 //   const auto policy = weir::Policy::load("policy.yaml");
 //   auto engine = weir::Engine::create(*policy);
 //   const weir::Verdict verdict = engine->evaluate({.method = "GET", .path = "/api/items", .ip = "203.0.113.7"});
 //
-// Callable from any thread, without a lock of the caller's: one Engine is shared by all threads that evaluate, reload
-// and save. Threads do not wait for each other while there are no more of them than processors; a reload waits for the
-// calls in hand, and they for it. Only the end of the Engine, and a move from it, are for one thread, when the others
-// are done.
+// Thread-safe: share one Engine among all threads that evaluate, reload and save. Evaluating threads do not wait for
+// each other as long as there are no more of them than processors; a reload and the calls in progress wait for each
+// other. Destroying or moving an Engine requires that no other thread uses it.
 //
-// Nothing here throws, prints, aborts or reads the environment. A denial is a Verdict, never an Error. To evaluate
-// allocates nothing in the steady state; where memory is out, the verdict is a denial (Reason::no_memory).
+// Nothing here throws, prints, aborts or reads the environment. A denial is a Verdict, never an Error. evaluate()
+// allocates nothing in the steady state; when out of memory, the verdict is a denial (Reason::no_memory).
 #pragma once
 
 #include <cstddef>
@@ -40,49 +40,49 @@ namespace weir {
 class Engine {
  public:
   struct Options {
-    // Bytes for the states of all consumers. Consumers beyond it share overflow states: a flood of fresh keys neither
-    // evicts a known consumer nor goes unlimited.
+    // Bytes for the states of all consumers. Consumers beyond it share overflow states: a flood of new keys neither
+    // evicts a known consumer nor bypasses the limits.
     std::size_t memory_budget = std::size_t{256} << 20;
-    std::shared_ptr<const Clock> clock = nullptr;  // null: the time of day (WallClock)
+    std::shared_ptr<const Clock> clock = nullptr;  // null: WallClock
   };
 
   static Result<Engine> create(const Policy& policy);
   static Result<Engine> create(const Policy& policy, Options options);
 
-  // With the states that save() left in a directory. A file that is damaged or foreign is told, and its limit begins
-  // with no states.
+  // Creates an engine with the states that save() wrote to a directory. A damaged or foreign file is reported, and its
+  // limit starts empty.
   struct Restored;
   static Result<Restored> restore(const Policy& policy, const std::filesystem::path& directory, Options options);
 
-  // All states and open receipts, in files of mode 0600: they hold the key of the hashes. Judging goes on meanwhile.
+  // Writes all states and open receipts to files of mode 0600, since they contain the hash key. Evaluation continues.
   Result<void> save(const std::filesystem::path& directory);
 
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  // Another policy from now on. New numbers apply to the usage as it stands; what the new policy no longer has is
-  // forgotten. On an error the policy in force stays.
+  // Replaces the policy. New numbers apply to existing usage; states that the new policy does not have are dropped. On
+  // an error the current policy stays active.
   Result<void> reload(const Policy& policy);
 
   // Admits and charges every limit that covers the request, or denies and charges none.
   Verdict evaluate(const Query& query);
 
-  // The same as evaluating each in order, at one instant, quicker for many. Judges as many as both spans hold.
+  // Evaluates as many queries as both spans hold. The result is the same as evaluating each in order at one instant,
+  // but this is faster.
   void evaluate(std::span<const Query> queries, std::span<Verdict> verdicts);
 
-  // An error if the policy has no such limit, or the words fit no consumer of it.
+  // Returns an error if the limit is unknown or the text does not match its key.
   Result<Verdict> evaluate_limit(const LimitQuery& query);
 
-  // All descriptors of one request together, as Envoy's rate limit service has it. What the domain does not have is
-  // not limited.
+  // Evaluates all descriptors of one request, like Envoy's rate limit service. Unknown descriptors are not limited.
   Verdict evaluate_descriptors(std::string_view domain, std::span<const Descriptor> descriptors);
 
-  // What reserve() and hold() give: which charges are meant. Good for the engine that gave it, over reloads, and for
-  // one that was restored from that one's states. Copies are the same receipt: whichever is settled first counts.
+  // Returned by reserve() and hold(); identifies the charges. Valid for the engine that issued it, across reloads, and
+  // for an engine restored from its states. Copies are the same receipt: the first settle wins.
   class Receipt {
    public:
-    Receipt() noexcept = default;  // none
+    Receipt() noexcept = default;  // empty
     [[nodiscard]] explicit operator bool() const noexcept { return !bytes_.empty(); }
     friend bool operator==(const Receipt&, const Receipt&) = default;
 
@@ -93,52 +93,50 @@ class Engine {
 
   struct [[nodiscard]] Reservation {
     Verdict verdict{};
-    Receipt receipt{};                    // none, if it is denied or nothing was charged that can be corrected
-    std::optional<Instant> ends{};        // when the receipt does, the first of its limits counted; the charge stays
-    std::vector<std::string> not_kept{};  // limits that were charged without a receipt, because too many are open
+    Receipt receipt{};                    // empty if denied, or if no charge can be corrected
+    std::optional<Instant> ends{};        // when the receipt of the first limit expires; the charge stays
+    std::vector<std::string> not_kept{};  // limits charged without a receipt because too many are open
 
     [[nodiscard]] explicit operator bool() const noexcept { return verdict.admitted; }
   };
 
-  // As evaluate(), and what was charged can be corrected until the receipt ends: after `lasts`, or if that is zero, as
-  // the limits say. A reserve under an `id` that is open is the same one: it charges nothing, and gives the same
-  // receipt.
+  // Like evaluate(), but the charge can be corrected until the receipt expires: after `lasts`, or if that is zero, as
+  // the limits configure. Repeating a reserve with an `id` that is open charges nothing and returns the same receipt.
   Reservation reserve(const Query& query, Duration lasts = Duration::zero(), std::string_view id = {});
 
-  // As evaluate(), and limits on what runs at once hold their place until the receipt is released. Other limits are
-  // charged for good. Without such a limit there is no receipt.
+  // Like evaluate(), but concurrency limits hold their units until the receipt is released. Other limits are charged
+  // permanently. Without a concurrency limit there is no receipt.
   Reservation hold(const Query& query);
 
-  // What came of a receipt, or of a report, for each limit.
+  // The result of a receipt operation or a report for one limit.
   struct LimitResult {
-    std::string limit{};                         // empty: the policy has it no more, and nothing was done
-    ReceiptResult result = ReceiptResult::none;  // `ended`: nothing was open under the receipt. Nothing changed
-    Decision decision{};                         // how the limit stands now
-    std::uint64_t lost = 0;                      // what even a debt of one capacity had no room for
-    Instant ends{};                              // of an extension: when the receipt ends
+    std::string limit{};                         // empty: the policy no longer has the limit, nothing was done
+    ReceiptResult result = ReceiptResult::none;  // `ended`: the receipt was not open, nothing changed
+    Decision decision{};                         // the current state of the limit
+    std::uint64_t lost = 0;                      // units that did not fit even into a debt of one capacity
+    Instant ends{};                              // extend: when the receipt expires
   };
   struct Settlement {
     std::vector<LimitResult> limits{};
 
-    // Whether it was done for all of them.
+    // True if the operation was performed for all limits.
     [[nodiscard]] explicit operator bool() const noexcept;
   };
 
-  // Corrects what was reserved to what it turned out to cost, where the cost was the caller's, and ends the receipt.
-  // Once: a settle that is repeated changes nothing. Never denied: what is more is charged, into a debt of at most one
-  // capacity.
+  // Closes the receipt and corrects the charge to the actual cost, for each limit whose cost the caller set. Repeating
+  // a settle changes nothing. Never denied: a higher cost is charged, into a debt of at most one capacity.
   Settlement settle(const Receipt& receipt, Cost actual);
-  // All of it is given back that still counts.
+  // Gives back all of the charge that still counts.
   Settlement release(const Receipt& receipt);
-  // The receipt ends so long from now, and never earlier than it did.
+  // Sets the receipt to expire `lasts` from now, but never earlier than before.
   Settlement extend(const Receipt& receipt, Duration lasts = Duration::zero());
-  // Charges what was used already. Never denied. Under an `id` it counts once in an hour.
+  // Charges past usage. Never denied. Reports with the same `id` count once per hour.
   Settlement report(const Query& query, std::string_view id = {});
 
-  // Forgets what a limit has counted for a consumer, in words as LimitQuery has them.
+  // Resets what a limit has counted for a consumer, in the text form of LimitQuery.
   Result<void> reset(std::string_view limit, std::string_view consumer);
 
-  // What happened since the start, over reloads: for each limit and route that something happened to.
+  // Counts since the start, across reloads, for each limit and route with activity.
   struct Counts {
     std::string limit;
     std::string route;
@@ -147,10 +145,10 @@ class Engine {
     std::uint64_t blocked = 0;      // denied by a penalty
     std::uint64_t warned = 0;       // admitted with a warning
     std::uint64_t uncharged = 0;    // would have admitted, but another limit denied
-    std::uint64_t would_deny = 0;   // of a limit in `mode: shadow`
-    std::uint64_t without_key = 0;  // not asked, the request having no key
-    std::uint64_t shared_key = 0;   // of `admitted` and the others: all requests without a key share a counter
-    std::uint64_t unlimited = 0;    // of a tier without a limit
+    std::uint64_t would_deny = 0;   // for a limit in `mode: shadow`
+    std::uint64_t without_key = 0;  // skipped: the request has no key
+    std::uint64_t shared_key = 0;   // part of the other counts: requests without a key that share one counter
+    std::uint64_t unlimited = 0;    // requests of a tier without a limit
     std::uint64_t candidate_agrees = 0;
     std::uint64_t candidate_newly_denied = 0;
     std::uint64_t candidate_newly_admitted = 0;
@@ -158,8 +156,8 @@ class Engine {
   [[nodiscard]] std::vector<Counts> counts() const;
 
   struct Usage {
-    std::size_t bytes = 0;         // of the memory budget
-    std::uint64_t overflowed = 0;  // decisions on a shared state, for want of room
+    std::size_t bytes = 0;         // used bytes of the memory budget
+    std::uint64_t overflowed = 0;  // decisions on a shared overflow state, for lack of memory
   };
   [[nodiscard]] Usage usage() const;
 
@@ -171,7 +169,7 @@ class Engine {
 
 struct Engine::Restored {
   Engine engine;
-  std::vector<Error> problems;  // files that could not be taken
+  std::vector<Error> problems;  // files that could not be restored
 };
 
 }  // namespace weir

@@ -1,4 +1,5 @@
-// A header field of a request. Views only.
+// SPDX-License-Identifier: Apache-2.0
+// A header field, as views.
 #pragma once
 
 #include <string_view>

@@ -1,9 +1,11 @@
-// One limit for each of many consumers, told apart by a key: a user, an address, an API key.
-// Callable from any thread. Memory is bounded: consumers beyond the budget share overflow states, so
-// a flood of fresh keys neither evicts a known consumer nor goes unlimited.
+// SPDX-License-Identifier: Apache-2.0
+// One limit for each of many consumers, identified by a key: a user, an address, an API key. Callable from any thread.
 //
-// A limit on what is held at once (Limit::concurrency) is asked by reserve(): what is held is given back by a receipt,
-// so check(), admit() and acquire(), which give none, are denied for good there.
+// Memory is bounded: consumers beyond the budget share overflow states, so a flood of new keys neither evicts a known
+// consumer nor bypasses the limit.
+//
+// Use reserve() with a concurrency limit (Limit::concurrency): its units are released by a receipt, so check(), admit()
+// and acquire(), which return none, always deny there.
 #pragma once
 
 #include <chrono>
@@ -36,17 +38,17 @@ class KeyedLimiter {
   using Request = weir::Request;
 
   struct Usage {
-    std::size_t bytes = 0;         // of the budget
-    std::uint64_t overflowed = 0;  // decisions on a shared state, for want of room
+    std::size_t bytes = 0;         // used bytes of the budget
+    std::uint64_t overflowed = 0;  // decisions on a shared overflow state, for lack of memory
   };
 
-  // Without a clock: by the time of day (WallClock).
+  // Uses WallClock if no clock is given.
   static Result<KeyedLimiter> create(const Limit& limit);
   static Result<KeyedLimiter> create(const Limit& limit, Options options);
   static Result<KeyedLimiter> create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options);
   static Result<KeyedLimiter> create(const Limit& limit, std::shared_ptr<const Clock> clock);
 
-  // With the states that save() wrote to `path`. A torn or foreign file is refused.
+  // Restores the states that save() wrote to `path`. A truncated or foreign file is rejected.
   static Result<KeyedLimiter> restore(const std::filesystem::path& path, const Limit& limit,
                                       std::shared_ptr<const Clock> clock, Options options);
   static Result<KeyedLimiter> restore(const std::filesystem::path& path, const Limit& limit, Options options);
@@ -58,23 +60,22 @@ class KeyedLimiter {
   // Admits and charges, or denies and changes nothing.
   Decision check(std::string_view key, Cost cost = Cost{1});
 
-  // The same as checking each in order, at one instant, several times faster for many keys.
-  // Decides as many as both spans hold.
+  // Decides as many requests as both spans hold. The result is the same as checking each in order at one instant, but
+  // this is several times faster for many keys.
   void check(std::span<const Request> requests, std::span<Decision> decisions);
 
-  // The same as check(), for callers that need nothing but yes or no: quicker still.
+  // Like check(), but returns only yes or no, and is faster.
   [[nodiscard]] bool admit(std::string_view key, Cost cost = Cost{1});
   void admit(std::span<const Request> requests, std::span<bool> admitted);
 
-  // What check(key, cost) would answer; of a limit on what is held at once, what reserve(key, cost) would. Charges
-  // nothing.
+  // What check(key, cost) would return; for a concurrency limit, what reserve(key, cost) would. Charges nothing.
   [[nodiscard]] Decision peek(std::string_view key, Cost cost = Cost{1}) const;
 
-  // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and
-  // when a stop is requested. A caller with a turn to wait for (queue) returns at its turn.
+  // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and when a stop is
+  // requested. A caller admitted to a queue returns at its turn.
   Decision acquire(std::string_view key, Cost cost, Instant deadline, std::stop_token stop = {});
 
-  // For at most so long: 200ms, 5s. Without a length of time, for as long as it takes.
+  // Waits at most this long: 200ms, 5s. Without a duration, waits indefinitely.
   template <class Rep, class Period>
   Decision acquire(std::string_view key, Cost cost, std::chrono::duration<Rep, Period> at_most,
                    std::stop_token stop = {}) {
@@ -83,44 +84,43 @@ class KeyedLimiter {
   Decision acquire(std::string_view key, Cost cost = Cost{1}, std::stop_token stop = {}) {
     return acquire(key, cost, Instant::max(), std::move(stop));
   }
-  // Until a point in time of any other clock, as far away as that clock says now.
+  // Accepts a deadline of any other clock, converted by its distance from that clock's current time.
   template <class AnyClock, class Length>
   Decision acquire(std::string_view key, Cost cost, std::chrono::time_point<AnyClock, Length> deadline,
                    std::stop_token stop = {}) {
     return acquire_within(key, cost, duration_until(deadline), std::move(stop));
   }
 
-  // As check(), and if it admits, the charge can be corrected until the receipt ends: zero is as long as the limit says
-  // (see Receipt). A reserve under an `id` that is open is the same one: it is admitted, charges nothing, and gives the
-  // same receipt. At most 1,024 are open for a key: then a reserve is charged and has no receipt (not_kept), and one of
-  // a limit on what is held at once is denied.
+  // Like check(), but an admitted charge can be corrected until the receipt expires; zero means the default lifetime
+  // (see Receipt). Repeating a reserve with an `id` that is open is admitted, charges nothing and returns the same
+  // receipt. At most 1,024 are open per key: beyond that a reserve is charged without a receipt (not_kept), or denied
+  // if the limit is a concurrency limit.
   Reservation reserve(std::string_view key, Cost cost = Cost{1}, Duration lasts = Duration::zero(),
                       std::string_view id = {});
 
-  // Corrects what was reserved to what it turned out to cost, and ends the receipt. Once: a settle that is repeated
-  // changes nothing (ended). Never denied: what is less is given back as far as it still counts (of a bucket, what has
-  // not flowed in again since; of a queue, only the newest turn), what is more is charged now, into a debt of at most
-  // one capacity. Of a limit on what is held at once, any settle ends the hold.
+  // Corrects a reserved charge to the actual cost and closes the receipt. Repeating a settle changes nothing (ended).
+  // Never denied: a lower cost is given back as far as it still counts (for a bucket, what has not been refilled since;
+  // for a queue, only the newest turn); a higher cost is charged now, into a debt of at most one capacity. For a
+  // concurrency limit any settle releases the hold.
   ReceiptAnswer settle(const Receipt& receipt, Cost actual);
 
-  // Settles with nothing: all of it is given back that still counts.
+  // Settles at zero: gives back all of the charge that still counts.
   ReceiptAnswer release(const Receipt& receipt) { return settle(receipt, Cost{0}); }
 
-  // The receipt ends so long from now, and never earlier than it did.
+  // Sets the receipt to expire `lasts` from now, but never earlier than before.
   ReceiptAnswer extend(const Receipt& receipt, Duration lasts = Duration::zero());
 
-  // Charges what was used already. Never denied, and into a debt of at most one capacity. Under an `id` it counts once
-  // in an hour. At most 1,024 of these are remembered for a key: beyond that a report is charged, and would be charged
-  // again if it is repeated (not_kept).
+  // Charges past usage. Never denied; goes into a debt of at most one capacity. Reports with the same `id` count once
+  // per hour. At most 1,024 ids are remembered per key: beyond that a report is charged, and charged again if it is
+  // repeated (not_kept).
   ReceiptAnswer report(std::string_view key, Cost cost, std::string_view id = {});
 
-  // As if never seen, its receipts too. False if the key shares a state with others for want of memory: that stays as
-  // it is.
+  // Forgets the key and its receipts. Returns false, and changes nothing, if the key shares an overflow state.
   bool reset(std::string_view key);
 
   [[nodiscard]] Usage usage() const noexcept;
 
-  // Writes all states and open receipts to `path`, replacing it whole (mode 0600: the file holds the hash key).
+  // Writes all states and open receipts to `path`, replacing the file atomically (mode 0600: it contains the hash key).
   Result<void> save(const std::filesystem::path& path) const;
 
  private:

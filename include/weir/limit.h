@@ -1,6 +1,6 @@
-// A checked limit: an algorithm and its numbers, known to be exact and free of overflow.
-// A Limit can only be had from the functions below, which refuse numbers that could not be kept
-// and say which one, and what its maximum is.
+// SPDX-License-Identifier: Apache-2.0
+// A validated limit: an algorithm and its numbers, known to be exact and free of overflow. Limits are created only by
+// the functions below, which reject numbers out of range and name the field and its maximum.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct BucketNumbers {
 
 struct QueueNumbers {
   Rate rate;
-  std::uint64_t queue = 0;  // how many may wait their turn
+  std::uint64_t queue = 0;  // how many may wait for their turn
 };
 
 struct WindowNumbers {
@@ -51,7 +51,7 @@ struct WindowNumbers {
   Duration window{};
 };
 
-// So many units may be held at once. A hold that is not released ends after the lease.
+// At most `limit` units are held at once. A hold that is not released expires after the lease.
 struct ConcurrencyNumbers {
   std::uint64_t limit = 0;
   Duration lease = std::chrono::seconds(60);
@@ -59,38 +59,38 @@ struct ConcurrencyNumbers {
 
 class Limit {
  public:
-  // The longest time to fill a bucket, and the longest window: ten years of 365 days.
-  static constexpr Duration longest = std::chrono::days{3650};
-  // The largest limit of a window, and of a window that logs every request.
-  static constexpr std::uint64_t largest_window_limit = 4'294'967'295;
-  static constexpr std::uint64_t largest_log_limit = 65'536;
-  static constexpr std::uint64_t largest_concurrency = 4'096;
-  // burst x count stays below this, where every step is exact in 64 bits and in a double.
-  static constexpr std::uint64_t largest_product = std::uint64_t{1} << 53;
+  // The maximum time to fill a bucket, and the maximum window: ten years of 365 days.
+  static constexpr Duration max_duration = std::chrono::days{3650};
+  // The maximum limit of a window, and of a sliding window log.
+  static constexpr std::uint64_t max_window_limit = 4'294'967'295;
+  static constexpr std::uint64_t max_log_limit = 65'536;
+  static constexpr std::uint64_t max_concurrency = 4'096;
+  // burst x count is at most this, so that every step is exact in 64 bits and in a double.
+  static constexpr std::uint64_t max_product = std::uint64_t{1} << 53;
 
   static Result<Limit> token_bucket(BucketNumbers numbers);
   static Result<Limit> gcra(BucketNumbers numbers);
   static Result<Limit> leaky_bucket(BucketNumbers numbers);
   static Result<Limit> leaky_bucket(QueueNumbers numbers);
   static Result<Limit> fixed_window(WindowNumbers numbers);
-  // Windows that begin with the dates of a calendar, which outlives the limit. For Weir's own policies: there is no way
-  // to have a calendar by these headers alone.
+  // Windows that follow the dates of a calendar, which must outlive the limit. For Weir's own policies: the public
+  // headers offer no calendar.
   static Result<Limit> fixed_window(std::uint64_t limit, const core::Calendar& calendar);
   static Result<Limit> sliding_window_log(WindowNumbers numbers);
   static Result<Limit> sliding_window_counter(WindowNumbers numbers);
-  // Reserved and released by receipts: see weir/receipt.h.
+  // Reserved and released by receipts; see weir/receipt.h.
   static Result<Limit> concurrency(ConcurrencyNumbers numbers);
 
   [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
 
-  // The rate in lowest terms (30 per 60 s is 1 per 2 s). Windows: the limit per window, as written; of a calendar, per
-  // the usual length of one. Concurrency: the limit per lease.
+  // The rate in lowest terms (30 per 60 s is 1 per 2 s). For windows, the limit per window as written; with a calendar,
+  // per nominal window length. For concurrency, the limit per lease.
   [[nodiscard]] Rate rate() const noexcept { return rate_; }
 
-  // The most that a consumer at rest can take at once: burst, queue + 1, or the limit.
+  // The maximum that an idle consumer can take at once: burst, queue + 1, or the limit.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
-  // Of a fixed window; null: its windows have one length.
+  // The calendar of a fixed window; null if its windows have one length.
   [[nodiscard]] const core::Calendar* calendar() const noexcept { return calendar_; }
 
   friend bool operator==(const Limit&, const Limit&) = default;
@@ -101,7 +101,7 @@ class Limit {
 
   static Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view field,
                               std::uint64_t beyond);
-  static Result<Limit> window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t largest_limit);
+  static Result<Limit> window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t max_limit);
 
   Algorithm algorithm_;
   Rate rate_;

@@ -1,7 +1,8 @@
-// A policy: limits as people write them, read and checked. Engine puts it into force.
+// SPDX-License-Identifier: Apache-2.0
+// A policy: limits in their written form, parsed and validated. Engine applies it.
 //
-// Three formats are read, and the text says which it is: policy.yaml, OpenAPI 3 with `x-rate-limit`, and the
-// configuration of envoyproxy/ratelimit. docs/policies.md has the language.
+// Three formats are detected from the text: policy.yaml, OpenAPI 3 with `x-rate-limit`, and the configuration of
+// envoyproxy/ratelimit. The language is described in docs/policy-language.md.
 #pragma once
 
 #include <filesystem>
@@ -21,14 +22,14 @@ struct PolicyBody;
 // Immutable and cheap to copy. Callable from any thread.
 class Policy {
  public:
-  // A file, or a directory of envoyproxy/ratelimit's. What is wrong is told with its place: Error::where is
-  // FILE:LINE:COLUMN, and if there are several mistakes, message() has a line for each.
+  // Loads a file, or a directory of envoyproxy/ratelimit configuration. Error::where is FILE:LINE:COLUMN; if there are
+  // several errors, message() has one line for each.
   static Result<Policy> load(const std::filesystem::path& path);
 
-  // The same of a text. `name` stands in place of the file's.
+  // Parses a text. `name` replaces the file name in errors.
   static Result<Policy> parse(std::string_view text, std::string name = "policy");
 
-  // What is allowed and probably not meant, as `weir lint` tells it: each with its place.
+  // Valid but probably unintended settings, with their positions, as reported by `weir lint`.
   [[nodiscard]] const std::vector<Error>& warnings() const noexcept;
 
  private:

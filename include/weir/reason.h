@@ -1,4 +1,5 @@
-// Why a verdict is what it is.
+// SPDX-License-Identifier: Apache-2.0
+// The reason for a verdict.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +8,21 @@
 namespace weir {
 
 enum class Reason : std::uint8_t {
-  not_evaluated,      // a Verdict that no engine has filled: denied
+  not_evaluated,      // no engine has filled the Verdict: denied
   uncovered,          // no limit covers the request, or only tiers without limits: admitted
   within,             // all limits admit
-  warned,             // one limit would deny, but lets the first few pass with a warning (`warn_first`)
+  warned,             // a limit is exceeded but admits the first few requests with a warning (`warn_first`)
   exceeded,           // a limit denies
-  blocked,            // a limit denied this consumer too often: denied outright for a while (`penalty`)
-  key_missing,        // a limit does not let requests pass that lack its key (`missing: deny`)
-  banned,             // a limit lets nothing pass, or nothing of this tier
-  too_many_limits,    // more limits cover the request than are evaluated together
-  needs_receipt,      // a limit on what runs at once is asked by Engine::reserve or Engine::hold
-  store_unavailable,  // the shared store of a server is unavailable, and the limit says what applies then
-  no_memory,          // there was no memory to evaluate it: denied
+  blocked,            // a limit denied this consumer too often: denied for a while (`penalty`)
+  key_missing,        // a limit denies requests that lack its key (`missing: deny`)
+  banned,             // a limit admits nothing, or nothing of this tier
+  too_many_limits,    // more limits cover the request than can be evaluated together
+  needs_receipt,      // a concurrency limit needs Engine::reserve or Engine::hold
+  store_unavailable,  // the server's shared store is unavailable, and the limit's fallback applies
+  no_memory,          // out of memory: denied
 };
 
-// `within`, `exceeded`, ...: the words that the server answers with.
+// The name used in the server's responses: `within`, `exceeded`, ...
 [[nodiscard]] std::string_view name_of(Reason reason) noexcept;
 
 }  // namespace weir

@@ -1,4 +1,5 @@
-// What one consumer takes of a limit that many share: a key, and what it costs.
+// SPDX-License-Identifier: Apache-2.0
+// One consumer's request to a keyed limiter: a key and a cost.
 #pragma once
 
 #include <string_view>

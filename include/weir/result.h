@@ -1,5 +1,5 @@
-// What can fail returns a Result: a value, or an Error that says where, what, and what to do.
-// A denial is never an Error; it is a Decision.
+// SPDX-License-Identifier: Apache-2.0
+// Result<T>: a value, or an Error that says where, what, and what to do. A denial is never an Error; it is a Decision.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace weir {
 
 struct Error {
-  std::string where;  // the field, file or place that is wrong
+  std::string where;  // the field, file or position that is wrong
   std::string what;   // what is wrong with it, and what to do instead
 
   [[nodiscard]] std::string message() const { return where + ": " + what; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time in Weir: whole microseconds since the Unix epoch, everywhere.
 #pragma once
 

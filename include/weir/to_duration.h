@@ -1,5 +1,5 @@
-// Any length of time as a Duration: what acquire() does with the 5s, or the deadline of another clock, that it is
-// given.
+// SPDX-License-Identifier: Apache-2.0
+// Conversions to Duration, for acquire() with any std::chrono duration or a deadline of any clock.
 #pragma once
 
 #include <chrono>
@@ -8,17 +8,17 @@
 
 namespace weir {
 
-// In whole microseconds, rounded down; what is out of range is the nearest that is not.
+// Converts to whole microseconds, rounded down; out-of-range values are clamped.
 template <class Rep, class Period>
 [[nodiscard]] constexpr Duration to_duration(std::chrono::duration<Rep, Period> length) noexcept {
   using Wide = std::chrono::duration<long double, std::micro>;
   const Wide wide = length;
-  if (!(wide > Wide(Duration::min()))) return Duration::min();  // what is not a number too: nobody waits for it
+  if (!(wide > Wide(Duration::min()))) return Duration::min();  // also for NaN: do not wait
   if (!(wide < Wide(Duration::max()))) return Duration::max();
   return std::chrono::floor<Duration>(length);
 }
 
-// How far away a point in time is by its own clock; nothing if it has passed.
+// Returns the time until `deadline` by its own clock; zero if it has passed.
 template <class AnyClock, class Length>
 [[nodiscard]] Duration duration_until(std::chrono::time_point<AnyClock, Length> deadline) {
   const Duration now = to_duration(AnyClock::now().time_since_epoch());

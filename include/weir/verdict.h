@@ -1,7 +1,9 @@
-// The answer to a query: may it pass, by which limit, what is left, when to come back; and the same as header fields
-// and as the body of a denial, as the server would send them.
+// SPDX-License-Identifier: Apache-2.0
+// The result of a query: whether it is admitted, by which limit, what remains and when to retry; also as header fields
+// and as a response body, as the server would send them.
 //
-// A verdict is a value. Its names hold as long as it does, or a copy of it: over reloads, and when the engine is gone.
+// A verdict is a value. Its names stay valid for its lifetime and that of its copies: across reloads, and after the
+// engine is destroyed.
 #pragma once
 
 #include <array>
@@ -27,7 +29,7 @@ struct VerdictAccess;
 
 struct Verdict;
 
-// The header fields of an answer, in memory of its own; nothing is allocated. None where no limit has a part in it.
+// The header fields of a response, in this object's own memory; nothing is allocated. Empty if no limit applied.
 class HeaderFields {
  public:
   explicit HeaderFields(const Verdict& verdict, const FieldChoice& choice = {}) noexcept;
@@ -52,31 +54,31 @@ struct [[nodiscard]] Verdict {
   bool admitted = false;
   Reason reason = Reason::not_evaluated;
 
-  // The limit that decided: admitted, the one with the least left relative to its size; denied, the denying one with
-  // the longest wait. Empty: none has a part in it.
+  // The deciding limit. If admitted, the one with the least remaining relative to its size; if denied, the denying one
+  // with the longest wait. Empty if no limit applied.
   std::string_view limit{};
-  Decision decision{};  // of that limit
+  Decision decision{};  // the decision of `limit`
 
-  std::optional<Duration> retry_after = Duration::zero();  // the longest of the limits that deny; empty: never
-  Duration delay = Duration::zero();                       // an admitted caller waits so long for its turn (queues)
+  std::optional<Duration> retry_after = Duration::zero();  // the longest of the denying limits; empty: never
+  Duration delay = Duration::zero();  // how long an admitted caller must wait for its turn (queues)
 
-  std::string_view route{};  // the most specific one of the policy that the request fits, or `other`
-  std::string_view tier{};   // empty: the policy has none
+  std::string_view route{};  // the most specific matching route of the policy, or `other`
+  std::string_view tier{};   // empty: the policy has no tiers
   Instant at{};              // when it was evaluated
 
   [[nodiscard]] explicit operator bool() const noexcept { return admitted; }
 
-  // 200; 429; 403 where waiting never helps; 503 for want of memory, or if nobody evaluated it.
+  // Returns 200, 429, 403 if waiting never helps, or 503 if out of memory or not evaluated.
   [[nodiscard]] unsigned status() const noexcept;
 
-  // For every answer, admitted or denied. After a warning, X-RateLimit-Warning is among them.
+  // Fields for every response, admitted or denied. After a warning they include X-RateLimit-Warning.
   //
   //   for (const weir::Header& field : verdict.fields()) response.set_header(field.name, field.value);
   [[nodiscard]] HeaderFields fields(const FieldChoice& choice = {}) const noexcept {
     return HeaderFields(*this, choice);
   }
 
-  // The body of a denial: problem details (RFC 9457). Empty if it is admitted.
+  // The response body of a denial: problem details (RFC 9457). Empty if admitted.
   static constexpr std::string_view problem_type = "application/problem+json";
   [[nodiscard]] std::string problem() const;
 
@@ -85,11 +87,11 @@ struct [[nodiscard]] Verdict {
   friend struct embedded::VerdictAccess;
 
   bool has_fields_ = false;
-  bool at_once_ = false;      // the limit is on what runs at once: nobody knows when one of them ends
-  std::uint32_t number_ = 0;  // of the limit
+  bool is_concurrency_ = false;  // a concurrency limit: the end of a hold cannot be predicted
+  std::uint32_t number_ = 0;     // number of the limit
   Duration window_{};
-  std::vector<std::string_view> also_denying_{};  // beside `limit`
-  std::shared_ptr<const void> names_{};           // what the views point to
+  std::vector<std::string_view> also_denying_{};  // besides `limit`
+  std::shared_ptr<const void> names_{};           // owns the memory that the views refer to
 };
 
 }  // namespace weir

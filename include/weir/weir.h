@@ -1,5 +1,6 @@
-// Weir, a rate limiter to embed: everything of weir::weir in one include. The policy engine is a library of its own
-// (weir::engine), and has weir/engine.h.
+// SPDX-License-Identifier: Apache-2.0
+// Weir, an embeddable rate limiter: all of weir::weir in one include. The policy engine is a separate library
+// (weir::engine) with its own header, weir/engine.h.
 #pragma once
 
 #include "weir/backoff.h"

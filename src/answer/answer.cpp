@@ -19,13 +19,13 @@ using engine::Outcome;
 using engine::Reason;
 using engine::Verdict;
 
-// What a limit says that has no numbers to tell.
-std::string_view sentence(Reason reason) noexcept {
-  if (reason == Reason::banned) return "Its limit lets nothing of this kind through.";
+// The detail of a denial without numbers; empty if it has numbers.
+std::string_view fixed_detail(Reason reason) noexcept {
+  if (reason == Reason::banned) return "Requests of this kind are not allowed.";
   if (reason == Reason::too_many_limits) return "More limits cover this request than can be evaluated together.";
-  if (reason == Reason::needs_receipt) return "Its limit is on what is held at once: ask with a reserve, and release.";
+  if (reason == Reason::needs_receipt) return "This is a concurrency limit: reserve first, and release when done.";
   if (reason == Reason::store_unavailable)
-    return "Its limit cannot be looked up at present, and lets nothing through meanwhile.";
+    return "The limit's store is unavailable, and the limit is configured to deny requests until it is back.";
   return {};
 }
 
@@ -34,8 +34,8 @@ ProblemType type_of(Reason reason) noexcept {
   return reason == Reason::blocked ? ProblemType::abnormal_usage_detected : ProblemType::quota_exceeded;
 }
 
-// From nothing to all, in whole microseconds, rounded up; of a window, its length: of a calendar, that of the one that
-// was decided on.
+// The time from empty to full, rounded up to microseconds. For a window, its length; for a calendar, the length of the
+// window that the decision was made in.
 Duration time_to_fill(const Limit& limit, const Decision& decision) noexcept {
   if (const core::Calendar* calendar = limit.calendar()) {
     const core::WindowEdges edges = calendar->around(core::micros(decision.charged_at));
@@ -91,8 +91,8 @@ std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, 
   fields.quota = verdict.decision.limit;
   fields.remaining = verdict.decision.remaining;
   if (!verdict.admitted) fields.retry_after = verdict.retry_after;
-  fields.at_once = numbers->algorithm() == Algorithm::concurrency;
-  if (fields.at_once) return fields;
+  fields.is_concurrency = numbers->algorithm() == Algorithm::concurrency;
+  if (fields.is_concurrency) return fields;
   fields.window = time_to_fill(*numbers, verdict.decision);
   fields.until_more = verdict.decision.more_after;
   fields.reset_after = verdict.decision.reset_after;
@@ -105,10 +105,9 @@ void append_denial(std::string& out, const Denial& denial) {
                   .limit = denial.decision.limit,
                   .retry_after = denial.retry_after,
                   .reset_at = wire::later(denial.at, denial.decision.reset_after),
-                  .detail = sentence(denial.reason)};
+                  .detail = fixed_detail(denial.reason)};
   if (denial.reason != Reason::key_missing) return append_problem(out, problem);
-  const std::string detail =
-      "This request has no " + std::string(denial.missing) + ", and without it its limit lets nothing through.";
+  const std::string detail = "This request has no " + std::string(denial.missing) + ", which its limit requires.";
   problem.missing = denial.missing;
   problem.detail = detail;
   append_problem(out, problem);
@@ -137,7 +136,7 @@ const DescriptorStatus* DescriptorVerdict::tightest() const noexcept {
   const DescriptorStatus* found = nullptr;
   for (const DescriptorStatus& status : statuses) {
     if (status.kind != DescriptorStatus::Kind::limited) continue;
-    if (admitted && !status.admitted) continue;  // a quota that another one stands for
+    if (admitted && !status.admitted) continue;  // an exhausted quota, for which another quota admitted
     if (found == nullptr || is_tighter(status, *found)) found = &status;
   }
   return found;

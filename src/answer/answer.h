@@ -1,6 +1,5 @@
-// What a client is told of a verdict, alike in every protocol and in a program that embeds the engine: the status, the
-// header fields, and the body of a denial. Of a query, and of the descriptors of one request. Pure; callable from any
-// thread.
+// The client's view of a verdict on a query or on descriptors: the status, the header fields, and the body of a denial.
+// It is the same in every protocol and in a program that embeds the engine. Pure functions; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,40 +19,40 @@
 
 namespace weir::answer {
 
-// 200; 429; 403 where waiting never helps.
+// 200, 429, or 403 if waiting never helps.
 [[nodiscard]] unsigned status_of(const engine::Verdict& verdict) noexcept;
 
 // The name of the limit that decided; empty if none did.
 [[nodiscard]] std::string_view limit_name(const policy::Ruleset& ruleset, const engine::Verdict& verdict) noexcept;
 
-// What a request lacks that is denied for it: `user or api_key`. Only where the reason is a missing key.
+// The identity that the request lacks, such as `user or api_key`. Requires the reason key_missing.
 [[nodiscard]] std::string missing_identity(const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// The word for a receipt's or a report's result: `done`, `ended`, `unanswered`.
+// The API's name of a receipt's or a report's result: `done`, `ended`, `unanswered`.
 [[nodiscard]] std::string_view name_of(core::ReceiptResult result) noexcept;
 
-// What the header fields say; none if no limit has a part in the verdict, or its numbers say nothing. `t` of RateLimit
-// is known only if the query asked for `more_after`.
+// Returns nothing if no limit took part in the verdict, or if the limit has no meaningful numbers. `t` of RateLimit is
+// set only if the query asked for `more_after`.
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset,
                                                               const engine::Verdict& verdict);
 
-// What the body of a denial says. Views only.
+// The content of a denial's body. Views only.
 struct Denial {
   engine::Reason reason;
-  std::span<const std::string_view> limits;  // that deny, the one that the numbers are of first
+  std::span<const std::string_view> limits;  // those that deny; `decision` belongs to the first
   const Decision& decision;
   std::optional<Duration> retry_after;
   Instant at;
-  std::string_view missing{};  // as missing_identity() has it, where that is the reason
+  std::string_view missing{};  // missing_identity(), if the reason is key_missing
 };
 
-// As problem details (problem.h).
+// Appends problem details (problem.h).
 void append_denial(std::string& out, const Denial& denial);
 void append_denial(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// What is decided on the descriptors of one request. Views of the batch that it is of.
+// The verdict on the descriptors of one request. Views into its batch.
 struct DescriptorVerdict {
-  // Of the request with this number in a batch that is done.
+  // `i` is the number of the request in a finished batch.
   DescriptorVerdict(const engine::EvaluationBatch& batch, std::size_t i) noexcept
       : domain(batch.domain(i)),
         statuses(batch.statuses(i)),
@@ -65,29 +64,29 @@ struct DescriptorVerdict {
   bool admitted;
   Instant at;
 
-  // The status that the fields and the body speak of: admitted, the one with the least left relative to its size;
-  // denied, the denying one with the longest wait. Null if no limit has a part in it.
+  // The status that the fields and the body report. If admitted, the one with the least remaining relative to its size;
+  // if denied, the denying one with the longest wait. Null if no limit took part.
   [[nodiscard]] const engine::DescriptorStatus* tightest() const noexcept;
 
-  // What the limit of one of its statuses is called: its name, or if it has none its domain's.
+  // The name of the status's limit, or the domain's name if it has none.
   [[nodiscard]] std::string_view limit_name(const engine::DescriptorStatus& status) const noexcept;
 };
 
-// Why descriptors are denied whose tightest status this is.
+// Returns the reason for a denial whose tightest status is this one.
 [[nodiscard]] engine::Reason reason_of(const engine::DescriptorStatus& tightest) noexcept;
 
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const DescriptorVerdict& verdict);
 void append_denial(std::string& out, const DescriptorVerdict& verdict);
 
-// The metadata of descriptors, as envoyproxy/ratelimit returns it: under `metadata`, that of all limited descriptors
-// that passed. Maps are merged; of two values with the same name the first is kept.
+// Descriptor metadata as envoyproxy/ratelimit returns it: `metadata` merges the metadata of all limited descriptors
+// that passed. Maps are merged; of two values with the same name the first wins.
 [[nodiscard]] bool has_metadata(const DescriptorVerdict& verdict) noexcept;
 // Appends the fields of a google.protobuf.Struct.
 void append_metadata_struct(std::string& out, const DescriptorVerdict& verdict);
 // Appends the same as a JSON object.
 void append_metadata_json(std::string& out, const DescriptorVerdict& verdict);
 
-// On an answer that would have been a denial, if its limit did not let the first few pass (`warn_first`).
+// Set on an answer that `warn_first` turned from a denial into a warning.
 inline constexpr std::string_view warning_field = "X-RateLimit-Warning";
 
 }  // namespace weir::answer

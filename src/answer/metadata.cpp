@@ -36,7 +36,7 @@ bool passes_with_metadata(const DescriptorStatus& status) noexcept {
   return status.admitted && status.kind == DescriptorStatus::Kind::limited && status.metadata != nullptr;
 }
 
-// What `to` has stays; maps are merged.
+// Values in `to` take precedence; maps are merged.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the policy's file may be
 void merge(MetadataValue& to, const MetadataValue& from) {
   for (std::size_t i = 0; i < from.items.size(); ++i) {
@@ -60,7 +60,7 @@ MetadataValue merged(const DescriptorVerdict& verdict) {
   return all;
 }
 
-constexpr std::string_view field_name = "metadata";  // of the dynamic metadata, where those who read it look for it
+constexpr std::string_view field_name = "metadata";  // fixed by envoyproxy/ratelimit
 
 void append_value(std::string& out, const MetadataValue& value);
 
@@ -71,7 +71,7 @@ void append_field(std::string& out, std::string_view name, const MetadataValue& 
   });
 }
 
-// A double, as eight bytes from the least significant on.
+// Writes the number in little-endian byte order.
 void append_double(std::string& out, std::uint32_t field, double number) {
   constexpr std::uint32_t eight_bytes = 1;  // the wire type
   out.push_back(static_cast<char>(field << 3U | eight_bytes));
@@ -102,7 +102,7 @@ void append_value(std::string& out, const MetadataValue& value) {
   }
 }
 
-// The shortest that reads back as the same.
+// Appends the shortest text that parses back to the same number.
 void append_json_number(std::string& out, double number) {
   std::array<char, 32> text{};
   out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);

@@ -16,7 +16,7 @@ struct Words {
   unsigned status;
   std::string_view type;
   std::string_view title;
-  std::string_view cause;  // begins the sentence
+  std::string_view cause;  // the first words of the detail
 };
 
 constexpr std::array words{
@@ -24,17 +24,17 @@ constexpr std::array words{
           "Request cannot be satisfied as assigned quota has been exceeded", "Too many requests"},
     Words{503, "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
           "Request cannot be satisfied due to temporary server capacity constraints",
-          "The service has less capacity than usual"},
+          "Capacity is temporarily reduced"},
     Words{429, "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
-          "Request not satisfied due to detection of abnormal request pattern", "Too many requests were denied before"},
-    Words{403, "about:blank", "Forbidden", "This request is not let through"},
+          "Request not satisfied due to detection of abnormal request pattern", "Blocked after too many denials"},
+    Words{403, "about:blank", "Forbidden", "This request is not allowed"},
 };
 
 const Words& words_of(ProblemType type) noexcept {
   return words[static_cast<std::size_t>(type)];
 }
 
-// Up to the text of `detail`, which follows escaped.
+// Writes everything up to the opening quote of `detail`, whose escaped text must follow.
 void begin_problem(std::string& out, unsigned status, std::string_view type, std::string_view title) {
   out += R"({"type":")";
   out += type;
@@ -45,13 +45,12 @@ void begin_problem(std::string& out, unsigned status, std::string_view type, std
   out += R"(,"detail":")";
 }
 
-// Rounded up to the next whole second.
+// Rounds up to the next whole second.
 void append_time(std::string& out, Instant instant) {
   const text::Rfc3339 time = text::rfc3339(wire::later(instant, Duration{999'999}));
   out.append(time.data(), time.size());
 }
 
-// The name of the limit that the numbers are of, escaped for where it stands.
 void append_limit_name(std::string& out, const Problem& problem) {
   if (problem.violated_policies.empty()) {
     out += "of this request";
@@ -60,7 +59,7 @@ void append_limit_name(std::string& out, const Problem& problem) {
   }
 }
 
-void append_sentence(std::string& out, const Problem& problem) {
+void append_detail(std::string& out, const Problem& problem) {
   if (!problem.detail.empty()) {
     text::append_json_escaped(out, problem.detail);
     return;
@@ -68,16 +67,16 @@ void append_sentence(std::string& out, const Problem& problem) {
   if (!problem.retry_after) {
     out += "This request costs more than the limit ";
     append_limit_name(out, problem);
-    out += " ever admits at once, which is ";
+    out += " ever admits at once (";
     text::append_number(out, problem.limit);
-    out += ". Waiting does not help.";
+    out += "). Retrying does not help.";
     return;
   }
   const std::uint64_t wait = wire::seconds_up(*problem.retry_after);
   out += words_of(problem.type).cause;
   out += ": the limit ";
   append_limit_name(out, problem);
-  out += " is used up. Try again in ";
+  out += " is exceeded. Try again in ";
   text::append_number(out, wait);
   out += wait == 1 ? " second." : " seconds.";
 }
@@ -89,9 +88,9 @@ unsigned status_of(ProblemType type) noexcept {
 }
 
 void append_problem(std::string& out, const Problem& problem) {
-  const Words& said = words_of(problem.type);
-  begin_problem(out, said.status, said.type, said.title);
-  append_sentence(out, problem);
+  const Words& text = words_of(problem.type);
+  begin_problem(out, text.status, text.type, text.title);
+  append_detail(out, problem);
   out += R"(","violated-policies":[)";
   for (std::size_t i = 0; i < problem.violated_policies.size(); ++i) {
     if (i > 0) out += ',';

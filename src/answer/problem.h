@@ -1,5 +1,5 @@
-// Problem details for HTTP (RFC 9457), the only writer of them. A denial has one of the types that the IETF httpapi
-// draft -10 registers, or no type of its own where waiting never helps; an error has only a status and a sentence.
+// The only writer of problem details for HTTP (RFC 9457). A denial has a type that the IETF httpapi draft -10
+// registers, or about:blank if waiting never helps. An error has only a status and a detail.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class ProblemType : std::uint8_t {
   quota_exceeded,              // 429
   temporary_reduced_capacity,  // 503
   abnormal_usage_detected,     // 429
-  forbidden,                   // 403: whatever is left, and whenever it is sent again. Has no numbers
+  forbidden,                   // 403: retrying never helps. Has no numbers
 };
 
 [[nodiscard]] unsigned status_of(ProblemType type) noexcept;
@@ -26,20 +26,19 @@ enum class ProblemType : std::uint8_t {
 struct Problem {
   ProblemType type = ProblemType::quota_exceeded;
 
-  // The limits that deny, the one that the numbers are of first. Names from a policy: nothing of the client's.
+  // The limits that deny; the numbers belong to the first. Names come from the policy, never from the client.
   std::span<const std::string_view> violated_policies{};
   std::uint64_t limit = 0;
   std::optional<Duration> retry_after{};  // empty: the request can never fit, `null` in the body
   Instant reset_at{};
-  std::string_view detail{};   // the sentence for people; empty: one from the numbers
-  std::string_view missing{};  // the identity that the request lacks, as a policy writes it; empty: none
+  std::string_view detail{};   // empty: generated from the numbers
+  std::string_view missing{};  // the identity that the request lacks, as the policy writes it; empty: none
 };
 
-// Appends the body, with a sentence for people in `detail`. Seconds are rounded up; `reset_at` is written as
-// 2025-11-15T06:44:40Z.
+// Seconds are rounded up; `reset_at` is written as 2025-11-15T06:44:40Z.
 void append_problem(std::string& out, const Problem& problem);
 
-// The body of an error with this status, and a line feed behind it.
+// The body of an error, with a trailing line feed.
 [[nodiscard]] std::string problem_text(unsigned status, std::string_view detail);
 
 }  // namespace weir::answer

@@ -1,5 +1,5 @@
-// Character classes and letter case of ASCII text. Independent of the locale: a byte above 0x7F is in no class and has
-// no case. Pure; callable from anywhere.
+// ASCII character classes and letter case, independent of the locale: a byte above 0x7F is in no class and has no case.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr bool is_control(char c) noexcept {
 constexpr bool is_printable(char c) noexcept {
   return c >= ' ' && c <= '~';
 }
-// A character of a method or of a header field's name (RFC 9110, 5.6.2).
+// A character of a method or a header field name (RFC 9110, 5.6.2).
 constexpr bool is_token_character(char c) noexcept {
   return is_letter_or_digit(c) || std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
 }
@@ -67,7 +67,7 @@ constexpr char to_upper(char c) noexcept {
   return result;
 }
 
-// Eight characters of text in one word.
+// Converts eight characters, packed into one word, to lower case.
 constexpr std::uint64_t eight_to_lower(std::uint64_t text) noexcept {
   constexpr std::uint64_t each = 0x0101'0101'0101'0101U;
   const std::uint64_t low_bits = text & (0x7F * each);
@@ -77,7 +77,7 @@ constexpr std::uint64_t eight_to_lower(std::uint64_t text) noexcept {
   return text | is_upper >> 2U;
 }
 
-// Writes `text` in lower case to `to` and returns the end of it. Eight characters at a time.
+// Writes `text` in lower case to `to` and returns its end. Processes eight characters at a time.
 inline char* put_lower(char* to, std::string_view text) noexcept {
   const std::size_t size = text.size();
   if (size < sizeof(std::uint64_t)) return std::transform(text.begin(), text.end(), to, to_lower);
@@ -88,7 +88,7 @@ inline char* put_lower(char* to, std::string_view text) noexcept {
     std::memcpy(to + at, &word, sizeof word);
   };
   for (std::size_t at = 0; at + sizeof(std::uint64_t) < size; at += sizeof(std::uint64_t)) put_eight(at);
-  put_eight(size - sizeof(std::uint64_t));  // overlaps those before
+  put_eight(size - sizeof(std::uint64_t));  // overlaps the previous ones
   return to + size;
 }
 
@@ -96,7 +96,7 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noex
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-// True if `text`, in lower case, is `lower`.
+// True if `text` in lower case equals `lower`.
 constexpr bool equals_lower(std::string_view text, std::string_view lower) noexcept {
   if (text.size() != lower.size()) return false;
   for (std::size_t i = 0; i < lower.size(); ++i) {
@@ -105,13 +105,14 @@ constexpr bool equals_lower(std::string_view text, std::string_view lower) noexc
   return true;
 }
 
-// The same, faster, for names of header fields and the like: `name` consists of lower case letters, digits and hyphens.
-// If it has digits or hyphens, `text` must have no control characters: one bit would turn some of these into those.
+// A faster equals_lower for header field names and the like. `name` must consist of lower case letters, digits and
+// hyphens. If it has digits or hyphens, `text` must not have control characters, which differ from them in only one
+// bit.
 constexpr bool equals_name(std::string_view text, std::string_view name) noexcept {
   const std::size_t size = name.size();
   if (text.size() != size) return false;
   std::uint64_t difference = 0;
-  if (size >= 8 && !std::is_constant_evaluated()) {  // eight at a time; the last eight may overlap those before
+  if (size >= 8 && !std::is_constant_evaluated()) {  // eight at a time; the last eight may overlap the previous ones
     const auto differ = [&](std::size_t i) {
       std::uint64_t a = 0;
       std::uint64_t b = 0;

@@ -6,7 +6,7 @@
 
 namespace weir::base {
 
-// Only grows.
+// A number that only grows.
 class Counter {
  public:
   void raise(std::uint64_t by = 1) noexcept { value_.store(value() + by, std::memory_order_relaxed); }
@@ -16,7 +16,7 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// Holds the last value that was set.
+// A number that holds the last value set.
 class Gauge {
  public:
   void set(std::int64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// Hexadecimal digits: reading and writing. Pure; callable from anywhere.
+// Reads and writes hexadecimal digits. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ constexpr int hex_value(char c) noexcept {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// The byte that two digits stand for, 0 to 255; -1 unless both are digits.
+// The byte of two digits, 0 to 255; -1 unless both are digits.
 constexpr int hex_byte(char high, char low) noexcept {
   const int high_value = hex_value(high);
   const int low_value = hex_value(low);
   return high_value < 0 || low_value < 0 ? -1 : high_value * 16 + low_value;
 }
 
-// True for digits whose letters are in lower case.
+// True for digits with letters in lower case.
 constexpr bool is_lower_hex_digit(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }

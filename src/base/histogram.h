@@ -1,6 +1,6 @@
 // A histogram with fixed buckets. One thread adds, any thread reads.
 //
-// Values are whole numbers of a small unit; a Scale says which unit, and where the buckets end.
+// Values are whole numbers of a small unit; a Scale defines the unit and the bucket bounds.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace weir::base {
 template <std::size_t Bounds>
 struct Scale {
   unsigned places;                           // the unit is 10^-places of what is reported
-  std::array<std::uint64_t, Bounds> bounds;  // rising; a value on a bound belongs to the bucket that ends there
+  std::array<std::uint64_t, Bounds> bounds;  // ascending, inclusive upper bounds
 };
 
 template <std::size_t Bounds>
 struct HistogramTotals {
-  std::array<std::uint64_t, Bounds + 1> counts{};  // of each bucket alone; the last is beyond all bounds
+  std::array<std::uint64_t, Bounds + 1> counts{};  // per bucket, not cumulative; the last is beyond all bounds
   std::uint64_t sum = 0;
 
   [[nodiscard]] std::uint64_t count() const noexcept {
@@ -37,7 +37,7 @@ class Histogram {
 
   void add(std::uint64_t value) noexcept { add_shared(value, 1); }
 
-  // `parts` values, of which only the sum is known.
+  // Adds `parts` values of which only the sum is known.
   void add_shared(std::uint64_t sum, std::uint64_t parts) noexcept {
     const std::uint64_t value = sum / parts;
     std::size_t bucket = 0;

@@ -1,4 +1,4 @@
-// Reads a number. Pure; callable from anywhere.
+// Parses a number. Pure.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,8 @@
 
 namespace weir::base {
 
-// The number that all of `text` is; empty if it is not one, or does not fit. It is read by std::from_chars: no plus
-// sign and no blanks, a minus sign only for signed numbers. `format` is the base of an integer, or a std::chars_format.
+// Parses all of `text`; empty if it is not a number or does not fit. Uses std::from_chars: no plus sign and no blanks,
+// a minus sign only for signed numbers. `format` is the base of an integer, or a std::chars_format.
 template <class Number, class... Format>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text, Format... format) noexcept {
   Number number{};

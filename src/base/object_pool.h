@@ -1,5 +1,4 @@
-// Objects that are used over and over, with the memory they hold, instead of being made and destroyed for each use.
-// Neither class is thread-safe.
+// Pools of objects that are reused together with their memory. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,8 @@
 
 namespace weir::base {
 
-// Owns all of its objects, also those in use, and destroys them with itself. For objects that others refer to while
-// they are in use, such as callbacks of what is in flight.
+// Owns all of its objects, including those in use, and destroys them with itself. For objects that others refer to
+// while they are in use, such as callbacks of requests in flight.
 template <class T>
 class ObjectPool {
  public:
@@ -19,7 +18,7 @@ class ObjectPool {
   ObjectPool& operator=(const ObjectPool&) = delete;
   ~ObjectPool() = default;
 
-  // An idle object, in the state in which it was released; if there is none, a new one made of `arguments`.
+  // Returns an idle object, in the state in which it was released, or a new one constructed from `arguments`.
   template <class... Arguments>
   [[nodiscard]] T& acquire(Arguments&&... arguments) {
     if (idle_.empty()) {
@@ -34,20 +33,20 @@ class ObjectPool {
   void release(T& object) noexcept { idle_.push_back(&object); }
 
   [[nodiscard]] bool has_idle() const noexcept { return !idle_.empty(); }
-  [[nodiscard]] std::size_t size() const noexcept { return objects_.size(); }  // with those in use
+  [[nodiscard]] std::size_t size() const noexcept { return objects_.size(); }  // including those in use
 
  private:
   std::vector<std::unique_ptr<T>> objects_;
-  std::vector<T*> idle_;  // the last released is acquired first: its memory is the most likely to be cached
+  std::vector<T*> idle_;  // last released, first acquired: its memory is most likely cached
 };
 
-// Keeps at most `max_idle` objects between uses. In use, an object belongs to its user, who may also destroy it.
+// Keeps at most `max_idle` objects between uses. While in use, an object belongs to its user, who may destroy it.
 template <class T, std::size_t max_idle>
 class IdleObjects {
  public:
   IdleObjects() { idle_.reserve(max_idle); }
 
-  // An idle object, in the state in which it was put back; if there is none, a new one made of `arguments`.
+  // Returns an idle object, in the state in which it was put back, or a new one constructed from `arguments`.
   template <class... Arguments>
   [[nodiscard]] std::unique_ptr<T> take(Arguments&&... arguments) {
     if (idle_.empty()) return std::make_unique<T>(std::forward<Arguments>(arguments)...);

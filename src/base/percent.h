@@ -1,4 +1,4 @@
-// Percent-encoding (RFC 3986, 2.1): `%` and two hexadecimal digits in place of a byte. Pure; callable from anywhere.
+// Percent-encoding (RFC 3986, 2.1): `%` and two hexadecimal digits in place of a byte. Pure.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::array<char, 3> percent_encoded(char c, std::string_view digits = 
   return {'%', digits[byte >> 4U], digits[byte & 0xFU]};
 }
 
-// `text` with every character encoded for which is_plain(c) is false.
+// Encodes every character for which is_plain(c) is false.
 template <class IsPlain>
 [[nodiscard]] std::string percent_encoded(std::string_view text, const IsPlain& is_plain,
                                           std::string_view digits = upper_hex_digits) {

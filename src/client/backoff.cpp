@@ -17,9 +17,9 @@ std::string text(Duration duration) {
 }  // namespace
 
 Result<Backoff> Backoff::create(Randomness randomness, Options options) {
-  if (!randomness) return failure("randomness", "is empty: give a function that draws a number from 0 to its bound");
+  if (!randomness) return failure("randomness", "is empty: pass a function that returns a number from 0 to its bound");
   if (options.base <= Duration::zero()) {
-    return failure("base", text(options.base) + " is not a length of time: give at least 1 us");
+    return failure("base", text(options.base) + " is not positive: must be at least 1 us");
   }
   if (options.cap < options.base) {
     return failure("cap", text(options.cap) + " is too short: at least base, " + text(options.base));
@@ -36,7 +36,7 @@ Backoff::Backoff(Randomness randomness, Options options)
 
 Duration Backoff::next() {
   const auto bound = static_cast<std::uint64_t>(bound_.count());
-  // Randomness that overshoots its bound must not become a wait beyond the cap.
+  // A result beyond the bound must not become a wait beyond the cap.
   const std::uint64_t drawn = std::min(randomness_(bound), bound);
   bound_ = bound_ > options_.cap / 2 ? options_.cap : bound_ * 2;
   return Duration{static_cast<Duration::rep>(drawn)};
@@ -44,8 +44,8 @@ Duration Backoff::next() {
 
 Duration Backoff::next(std::string_view retry_after, Instant now) {
   const Duration jitter = next();
-  const Duration asked = wire::parse_retry_after(retry_after, now).value_or(Duration::zero());
-  return jitter > Duration::max() - asked ? Duration::max() : asked + jitter;
+  const Duration requested = wire::parse_retry_after(retry_after, now).value_or(Duration::zero());
+  return jitter > Duration::max() - requested ? Duration::max() : requested + jitter;
 }
 
 void Backoff::reset() noexcept {

@@ -15,7 +15,7 @@
 namespace weir {
 namespace {
 
-// What came of one attempt to take: taken; or when to attempt again; or neither, when it is hopeless.
+// The result of an attempt: taken, or when to retry. Neither is set if waiting cannot help.
 struct Attempt {
   bool taken = false;
   std::optional<Instant> again_at = {};
@@ -26,20 +26,20 @@ const wire::RateLimitPolicy* policy_of(const wire::RateLimit& limit, std::span<c
   return found == policies.end() ? nullptr : &*found;
 }
 
-// How long what `limit` says is all there is. Empty when that is not told: then it says nothing to keep to.
+// How long `limit` applies. Empty if that is unknown: then it imposes nothing.
 std::optional<Duration> holds_for(const wire::RateLimit& limit, const wire::RateLimitPolicy* policy) {
   if (limit.remaining == 0) {
     if (limit.more_after) return limit.more_after;
-    return policy ? policy->window : std::nullopt;  // a window later at the latest, there is more
+    return policy ? policy->window : std::nullopt;  // more is available after a window at the latest
   }
-  // So many bytes are not so many requests.
+  // A quota in bytes says nothing about requests.
   const bool counts_requests = !policy || policy->unit == wire::QuotaUnit::requests;
   return counts_requests ? limit.more_after : std::nullopt;
 }
 
-// Zero when there is no Retry-After to heed: not a denial, absent, unreadable, or a date that has passed
-// (perhaps by our clock alone, so it does not speak against what RateLimit says).
-Duration asked_to_wait(const ClientLimiter::Answer& answer, Instant now) {
+// Returns zero without an applicable Retry-After: the response is not a denial, or the field is absent, invalid, or a
+// date in the past. Such a date may be past only by our clock, so it does not override RateLimit.
+Duration requested_wait(const ClientLimiter::Answer& answer, Instant now) {
   if (!answer.denied) return Duration::zero();
   return wire::parse_retry_after(answer.retry_after, now).value_or(Duration::zero());
 }
@@ -50,14 +50,14 @@ struct ClientLimiter::Body {
   Body(Limiter own_limiter, std::shared_ptr<const Clock> its_clock) noexcept
       : clock(std::move(its_clock)), own(std::move(own_limiter)) {}
 
-  // Far from the ends of time, so that a wait can be added.
+  // Clamped, so that a wait can be added without overflow.
   [[nodiscard]] Instant now() const noexcept { return core::instant_at(core::micros(clock->now())); }
 
   Attempt attempt(Cost cost, Instant deadline) {
     const std::scoped_lock lock(mutex);
     const Decision turn = own.peek(cost);
     if (!turn.retry_after) return {};
-    // A turn in a queue is not taken ahead: until it comes, an answer may forbid it or a stop be requested.
+    // A turn in a queue is not taken ahead: before it comes, a response may forbid it or a stop may be requested.
     const Instant present = now();
     const Instant at = std::max(learned.admits_at(cost, present), present + *turn.retry_after + turn.delay);
     if (at > present && at > deadline) return {};
@@ -68,7 +68,7 @@ struct ClientLimiter::Body {
 
   const std::shared_ptr<const Clock> clock;
   mutable std::mutex mutex;
-  // Guarded by the mutex, so that one request is charged to both or to neither.
+  // Guarded by the mutex, so that a request is charged to both or to neither.
   Limiter own;
   client::LearnedQuota learned;
 };
@@ -89,7 +89,7 @@ bool ClientLimiter::acquire(Cost cost, Instant deadline, std::stop_token stop) {
     const Attempt attempt = body_->attempt(cost, deadline);
     if (attempt.taken) return true;
     if (!attempt.again_at) return false;
-    // What is learned meanwhile can only move this later, so nobody needs to be woken before.
+    // What is learned in the meantime can only move this time later, so no earlier wake-up is needed.
     body_->clock->wait_until(*attempt.again_at, stop);
   }
   return false;
@@ -99,13 +99,13 @@ void ClientLimiter::learn(const Answer& answer) {
   const Instant now = body_->now();
   const auto limits = wire::parse_rate_limit(answer.rate_limit);
   const auto policies = wire::parse_rate_limit_policy(answer.rate_limit_policy);
-  const Duration closed_for = asked_to_wait(answer, now);
+  const Duration closed_for = requested_wait(answer, now);
 
   const std::scoped_lock lock(body_->mutex);
   body_->learned.promise(0, now + closed_for, now);
   if (!limits) return;
   for (const wire::RateLimit& limit : *limits) {
-    // Retry-After is preferred over the time until there is more.
+    // Retry-After takes precedence over the time until more is available.
     if (limit.remaining == 0 && closed_for > Duration::zero()) continue;
     const auto wait = holds_for(limit, policies ? policy_of(limit, *policies) : nullptr);
     if (wait) body_->learned.promise(limit.remaining, now + *wait, now);

@@ -9,8 +9,8 @@ namespace weir::client {
 void LearnedQuota::promise(std::uint64_t left, Instant until, Instant now) {
   drop_past(now);
   if (until <= now) return;
-  const auto says_it_already = [&](const Step& step) { return step.left <= left && step.until >= until; };
-  if (std::ranges::any_of(steps_, says_it_already)) return;
+  const auto is_implied = [&](const Step& step) { return step.left <= left && step.until >= until; };
+  if (std::ranges::any_of(steps_, is_implied)) return;
   std::erase_if(steps_, [&](const Step& step) { return step.left >= left && step.until <= until; });
   const auto later = std::ranges::find_if(steps_, [&](const Step& step) { return step.until > until; });
   steps_.insert(later, Step{left, until});

@@ -1,12 +1,12 @@
-// What a server's answers leave a client to send: promises of the form "at most this much until then".
-// "Nothing until then" is a promise too.
+// The quota that a client has learned from a server's responses, as promises of the form "at most this much until
+// then", including "nothing until then".
 //
-// All promises hold at once, so no answer, however late or out of order, takes back what another said.
-// A promise is dropped when its time is over, or when another says the same or less for as long or longer.
+// All promises apply at once, so no response, however late or out of order, revokes another. A promise is dropped when
+// it expires, or when another one is at least as strict for at least as long.
 //
-// Invariants: over the steps, `left` and `until` both increase strictly; never more than `max_steps`.
-// One too many merges the two whose ends are nearest into the stricter of both: that can hold a client
-// back for longer, never less.
+// Invariants: over the steps, `left` and `until` both increase strictly; there are at most `max_steps`. Beyond that,
+// the two steps whose ends are nearest are merged into the stricter one, which can only delay a client longer.
+//
 // Not thread-safe: ClientLimiter guards it.
 #pragma once
 
@@ -23,14 +23,14 @@ class LearnedQuota {
  public:
   static constexpr std::size_t max_steps = 16;
 
-  // At most `left` will be sent from `now` until `until`.
+  // Adds a promise: at most `left` units are sent from `now` until `until`.
   void promise(std::uint64_t left, Instant until, Instant now);
 
-  // The earliest instant from `now` on at which `cost` may be sent, as promised so far. A request that
-  // costs nothing is still a request: it is not sent while nothing may be.
+  // The earliest instant from `now` on at which `cost` may be sent, by the promises so far. A request with a cost of
+  // zero is still a request: it is not sent while nothing may be.
   [[nodiscard]] Instant admits_at(Cost cost, Instant now) const noexcept;
 
-  // Charges what is sent at `now`; admits_at(cost, now) was now.
+  // Charges what is sent at `now`, which admits_at(cost, now) must have allowed.
   void take(Cost cost, Instant now) noexcept;
 
  private:

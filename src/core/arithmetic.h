@@ -1,4 +1,4 @@
-// Products and quotients without overflow on the way, and choices without a branch.
+// Overflow-free products and quotients, and branch-free choices.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@ namespace weir::core {
 
 __extension__ using Wide = unsigned __int128;
 
-// a x b / c. The quotient has to fit 64 bits. In 64 bits while the product fits: a wide division costs several narrow
-// ones.
+// a x b / c. The quotient must fit 64 bits. Uses 64 bits while the product fits: a wide division is slower.
 constexpr std::uint64_t multiply_divide_floor(std::uint64_t a, std::uint64_t b, std::uint64_t c) noexcept {
   std::uint64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) [[likely]]
@@ -24,10 +23,10 @@ constexpr std::uint64_t multiply_divide_ceil(std::uint64_t a, std::uint64_t b, s
   return static_cast<std::uint64_t>((Wide{a} * b + (c - 1)) / c);
 }
 
-// A choice without a branch is for conditions that nobody can predict, such as whether a request is admitted. A wrong
-// guess would cost more than the arithmetic it skips, and stop the core from looking ahead to the next key.
+// Branch-free choices are for unpredictable conditions, such as whether a request is admitted. A misprediction would
+// cost more than the arithmetic it skips, and keep the CPU from looking ahead to the next key.
 
-// One of two words that are both at hand.
+// Selects one of two values that are both available.
 [[nodiscard]] [[gnu::always_inline]] constexpr std::int64_t either(bool condition, std::int64_t first,
                                                                    std::int64_t second) noexcept {
   return __builtin_expect_with_probability(condition, true, 0.5) ? first : second;
@@ -36,7 +35,7 @@ constexpr std::uint64_t multiply_divide_ceil(std::uint64_t a, std::uint64_t b, s
 class Choice {
  public:
   constexpr explicit Choice(bool first) noexcept : mask_(-std::int64_t{first}) {
-    // The compiler would see through the mask and make it a branch again.
+    // Keeps the compiler from turning the mask back into a branch.
     if (!std::is_constant_evaluated()) asm("" : "+r"(mask_));
   }
 

@@ -1,10 +1,10 @@
 // The exact arithmetic that token bucket, GCRA and leaky bucket share: one theoretical arrival time (TAT).
 //
-// At N tokens per P microseconds a token is worth P/N microseconds, which is rarely whole. So every length
-// of time here is kept in whole microseconds and N-ths of one: nothing is ever rounded, nothing drifts.
+// At N tokens per P microseconds a token is worth P/N microseconds, which is rarely whole. Every duration here is
+// therefore kept in whole microseconds and N-ths of one: nothing is rounded, nothing drifts.
 //
-// Invariants of a FineSpan: 0 <= nths < N. Of the state: TAT <= now + 2 x fill at the last write, by the numbers of
-// then. All products fit 64 bits, because Limit refuses burst x N > 2^53 and a time to fill over ten years.
+// Invariants: for a FineSpan, 0 <= nths < N. For the state, TAT <= now + 2 x fill at the last write, by the numbers at
+// that time. All products fit 64 bits, because Limit rejects burst x N > 2^53 and a time to fill over ten years.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct FineSpan {
 
   friend constexpr auto operator<=>(const FineSpan&, const FineSpan&) noexcept = default;
 
-  // As one wide number, which takes no branch: whether a charge fits is the one thing nobody can predict.
+  // Compares one wide number instead of branching: whether a charge fits is unpredictable.
   friend constexpr bool operator<=(const FineSpan& a, const FineSpan& b) noexcept {
     return static_cast<SignedWide>(a.wide()) <= static_cast<SignedWide>(b.wide());
   }
@@ -45,10 +45,10 @@ struct ArrivalLimit {
   std::uint64_t burst = 0;
   std::int64_t count = 0;       // N
   std::int64_t per = 0;         // P
-  FineSpan token;               // what one token is worth
-  FineSpan fill;                // what `burst` tokens are worth
-  FineSpan reach = unbounded;   // a state that lies further ahead of now was written under other numbers
-  std::int64_t total_nths = 0;  // of `fill`, if they can be counted
+  FineSpan token;               // worth of one token
+  FineSpan fill;                // worth of `burst` tokens
+  FineSpan reach = unbounded;   // farthest that a state can be ahead of now under these numbers
+  std::int64_t total_nths = 0;  // `fill` in nths, if counts_in_64_bits
   bool counts_in_64_bits = false;
 
   static constexpr FineSpan unbounded{std::numeric_limits<std::int64_t>::max(), 0};
@@ -65,7 +65,7 @@ struct ArrivalLimit {
     if (counts_in_64_bits) total_nths = fill.whole * count + fill.nths;
   }
 
-  // What `tokens` are worth in time, for up to two bursts.
+  // The worth of `tokens` in time, for up to two bursts.
   [[nodiscard]] constexpr FineSpan worth(std::uint64_t tokens) const noexcept {
     if (tokens == 1) [[likely]]
       return token;
@@ -74,7 +74,7 @@ struct ArrivalLimit {
     return {n * token.whole + nths / count, nths % count};
   }
 
-  // How many whole tokens are left with so much used.
+  // The number of whole tokens remaining.
   [[nodiscard]] [[gnu::always_inline]] constexpr std::uint64_t tokens_left(FineSpan used) const noexcept {
     const Choice some(used <= fill);
     const std::int64_t whole = some.or_zero(fill.whole - used.whole);
@@ -86,7 +86,7 @@ struct ArrivalLimit {
     return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
   }
 
-  // How many whole tokens a span is worth.
+  // The number of whole tokens that a span is worth.
   [[nodiscard]] constexpr std::uint64_t tokens_in(FineSpan span) const noexcept {
     const Wide units =
         Wide{static_cast<std::uint64_t>(span.whole)} * static_cast<std::uint64_t>(count) + static_cast<Wide>(span.nths);
@@ -99,7 +99,7 @@ struct ArrivalLimit {
     return {a.whole + b.whole + (carries ? 1 : 0), nths - (carries ? count : 0)};
   }
 
-  // a - b, and zero if b is the longer.
+  // a - b, or zero if b is longer.
   [[nodiscard]] constexpr FineSpan difference(FineSpan a, FineSpan b) const noexcept {
     if (a <= b) return {};
     const std::int64_t nths = a.nths - b.nths;
@@ -111,8 +111,8 @@ struct ArrivalState {
   std::int64_t whole = never;  // the TAT
   std::int64_t nths = 0;
 
-  // How far the TAT lies ahead of now: what is used and not yet refilled. Under other numbers than it was written by,
-  // nths that do not fit round up one microsecond, and what is beyond reach counts as the reach.
+  // Returns how far the TAT is ahead of now, which is the usage not yet refilled. If the state was written under other
+  // numbers, nths that do not fit round up to a whole microsecond, and a TAT beyond the reach counts as the reach.
   [[nodiscard]] constexpr FineSpan used(const ArrivalLimit& limit, std::int64_t now) const noexcept {
     const bool fits = nths < limit.count;
     const std::int64_t ahead = whole - now + (fits ? 0 : 1);
@@ -131,15 +131,15 @@ struct ArrivalState {
 
 // The operations that every algorithm on an arrival time shares.
 struct ArrivalOperations {
-  // What was used before and would be after a charge, and whether that is within the limit.
+  // Usage before and after a charge, and whether the charge fits the limit.
   struct Charge {
     FineSpan before;
     FineSpan after;
     bool admitted;
   };
 
-  // decide in two steps, so that a caller that holds a lock need not hold it while the answer is put into words.
-  // The cost is at most the burst. Always inlined, so that the state stays in registers.
+  // charge() and describe() are decide() in two steps, so that a caller can release its lock in between. The cost must
+  // be at most the burst. Always inlined, so that the state stays in registers.
   [[gnu::always_inline]] static Charge charge(const ArrivalLimit& limit, ArrivalState& state, Cost cost,
                                               std::int64_t now) noexcept {
     const FineSpan before = state.used(limit, now);
@@ -154,7 +154,8 @@ struct ArrivalOperations {
     const Choice denied(!charge.admitted);
     const FineSpan used{denied.of(charge.before.whole, charge.after.whole),
                         denied.of(charge.before.nths, charge.after.nths)};
-    // Rounding up takes no borrow: below zero, the nths only undo the part that whole microseconds overshoot.
+    // Negative nths need no borrow: the value is then less than a microsecond below `whole`, so it rounds up to
+    // `whole`.
     const FineSpan over{charge.after.whole - limit.fill.whole, charge.after.nths - limit.fill.nths};
     return {.admitted = charge.admitted,
             .limit = limit.burst,
@@ -182,7 +183,8 @@ struct ArrivalOperations {
     return decide(limit, copy, cost, now);
   }
 
-  // The TAT falls by what is still visible of the charge, at most the cost. Says by how much.
+  // Lowers the TAT by the visible part of the charge, which is the part not yet refilled, and at most by the cost.
+  // Returns by how much.
   static FineSpan refund(const ArrivalLimit& limit, ArrivalState& state, Cost cost, const Charged& charged,
                          Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
@@ -190,7 +192,7 @@ struct ArrivalOperations {
     return credit(limit, state, limit.worth(std::min(cost.units(), 2 * limit.burst)), visible, now);
   }
 
-  // The same for what is worth `most`, of a charge of which so much is visible.
+  // Like refund(): gives back at most `most`, and at most the `visible` part of the charge.
   static FineSpan credit(const ArrivalLimit& limit, ArrivalState& state, FineSpan most, FineSpan visible,
                          std::int64_t now) noexcept {
     const FineSpan used = state.used(limit, now);
@@ -199,7 +201,7 @@ struct ArrivalOperations {
     return back;
   }
 
-  // Charges without asking, into a debt of at most one burst. Says how many tokens there was no room for.
+  // Charges even if the limit is exceeded; the debt is at most one burst. Returns the tokens that did not fit.
   static std::uint64_t owe(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const FineSpan used = state.used(limit, now);
@@ -215,7 +217,7 @@ struct ArrivalOperations {
     state.set_used(std::min(state.used(limit, now), limit.fill), now);
   }
 
-  // What is beyond reach lies within it from now on. True if it did not.
+  // Clamps a state that is beyond the reach to the reach. Returns true if that changed it.
   static bool bring_within_reach(const ArrivalLimit& limit, ArrivalState& state, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     if (state.used(limit, now) < limit.reach) return false;
@@ -224,7 +226,7 @@ struct ArrivalOperations {
     return state != before;
   }
 
-  // From then on the state is as good as never seen.
+  // When the state can be forgotten.
   static Instant forget_at(const ArrivalLimit& /*limit*/, const ArrivalState& state) noexcept {
     return instant_at(state.whole + (state.nths > 0 ? 1 : 0));
   }

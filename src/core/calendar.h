@@ -1,5 +1,5 @@
-// Windows that follow the dates of a place. Their lengths differ, so their edges are given, not computed from a length:
-// who gives them knows dates and zones (policy/calendar.h), the core does not.
+// Windows that follow calendar dates. Their lengths vary, so their edges are provided (policy/calendar.h), not
+// computed: the core knows neither dates nor time zones.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ enum class CalendarUnit : std::uint8_t { day, week, month, year };
   return words[static_cast<std::size_t>(unit)];
 }
 
-// About as long as most windows of the unit are: for comparisons, never to decide.
-[[nodiscard]] constexpr Duration usual_length(CalendarUnit unit) noexcept {
+// The approximate length of the unit's windows: for comparisons, never for decisions.
+[[nodiscard]] constexpr Duration nominal_length(CalendarUnit unit) noexcept {
   constexpr std::array<int, 4> days{1, 7, 30, 365};
   return std::chrono::days{days[static_cast<std::size_t>(unit)]};
 }
 
-// A window and its neighbours: [previous_start, start), [start, end), [end, next_end), in microseconds. They rise.
+// A window and its neighbours: [previous_start, start), [start, end), [end, next_end), in microseconds, ascending.
 struct WindowEdges {
   std::int64_t previous_start = 0;
   std::int64_t start = 0;
@@ -41,8 +41,8 @@ struct WindowEdges {
     };
     return from_start(now) < from_start(end);
   }
-  // Whether `end_of_other` is nearer to the end of this window than to the ends of its neighbours: what counts there
-  // counts here, if the two were made from other zones or other data.
+  // True if `end_of_other` is nearer to the end of this window than to the ends of its neighbours. The other window was
+  // computed from another zone or other zone data; its count then belongs to this window.
   [[nodiscard]] bool is_ended_by(std::int64_t end_of_other) const noexcept {
     return 2 * end_of_other > start + end && 2 * end_of_other <= end + next_end;
   }
@@ -50,7 +50,7 @@ struct WindowEdges {
   friend bool operator==(const WindowEdges&, const WindowEdges&) = default;
 };
 
-// The windows of one unit in one zone. Callable from any thread; outlives every limit that has it.
+// The windows of one unit in one zone. Callable from any thread; must outlive every limit that refers to it.
 class Calendar {
  public:
   Calendar(CalendarUnit unit, std::string zone) : unit_(unit), zone_(std::move(zone)) {}
@@ -61,21 +61,21 @@ class Calendar {
   [[nodiscard]] CalendarUnit unit() const noexcept { return unit_; }
   [[nodiscard]] const std::string& zone() const noexcept { return zone_; }
 
-  // The window that an instant is in. Of one that was just asked for, a load and a compare.
+  // Returns the window of an instant. If it is the last window found, this costs a load and a comparison.
   [[nodiscard]] WindowEdges around(std::int64_t now) const noexcept {
     const WindowEdges* const last = last_.load(std::memory_order_acquire);
     return last->contains(now) ? *last : find(now);
   }
 
  protected:
-  // Works them out, and may remember() them.
+  // Computes the window, and may remember() it.
   [[nodiscard]] virtual WindowEdges find(std::int64_t now) const noexcept = 0;
 
-  // They stay, unchanged, for as long as the calendar does.
+  // `edges` must stay valid and unchanged for the calendar's lifetime.
   void remember(const WindowEdges& edges) const noexcept { last_.store(&edges, std::memory_order_release); }
 
  private:
-  static constexpr WindowEdges none{};  // contains nothing
+  static constexpr WindowEdges none{};  // an empty window: contains no instant
 
   CalendarUnit unit_;
   std::string zone_;

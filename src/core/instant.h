@@ -1,5 +1,5 @@
-// Instants and windows as plain microsecond counts, kept so far from the ends of int64 that sums of a few of them
-// cannot overflow: an Instant is clamped to 73,000 years around 1970 before any arithmetic.
+// Instants and windows as microsecond counts, far enough from the ends of int64 that sums of a few of them cannot
+// overflow: an Instant is clamped to 73,000 years around 1970 before any arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ constexpr Instant instant_at(std::int64_t micros) noexcept {
   return Instant{Duration{micros}};
 }
 
-// By what a charge is found again, to give it back: when it was made, and when its bucket would have been full again
-// right after it. A window needs only the first, a bucket only the second.
+// Identifies a charge so that it can be given back: its time, and when its bucket would have been full again right
+// after it. A window needs only the first, a bucket only the second.
 struct Charged {
   Instant at{};
   Instant full_at{};
 };
 
-// The numbers of every algorithm on windows: so many in each stretch of so long.
+// The numbers of every window algorithm.
 struct WindowLimit {
   std::uint64_t limit = 0;
   std::int64_t window = 0;  // microseconds

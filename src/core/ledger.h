@@ -1,14 +1,14 @@
-// The slices of one state that are out: units that a holder may spend until a time without asking.
+// The leased slices of one state: units that a holder may spend until a given time without asking.
 //
-// A grant charges nothing: its units are held. Every decision counts what is used and what is held. Units are charged
-// when the holder reports them as used, and all that a slice still has when it expires. A return removes them and
-// refunds nothing, since nothing was charged.
+// A grant charges nothing: its units are leased. Every decision counts used and leased units. Units are charged when
+// the holder reports them as used; all remaining units of a slice are charged when it expires. A return removes units
+// and refunds nothing, since nothing was charged.
 //
-// Why no more is ever admitted: let u be what is used. Grants keep u + held <= burst; a report or a expire moves units
-// from held to u; time only lowers u. What is admitted in (t1, t2] is charged by t2 or still held then, so it is at
-// most u(t2) + held(t2) + T/token - u(t1) <= burst + T/token.
+// Why no more than the limit is ever admitted: let u be what is used. Grants keep u + leased <= burst; a report or an
+// expiration moves units from leased to u; time only lowers u. With T = t2 - t1, what is admitted in (t1, t2] is
+// charged by t2 or still leased then, so it is at most u(t2) + leased(t2) + T/token - u(t1) <= burst + T/token.
 //
-// The order of one request: expire, report, decide, grant. decide.lua does the same, to the bit.
+// The order within one request: expire, report, decide, grant. decide.lua does the same, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 
 namespace weir::core {
 
-// A queue gives turns, not units, a log has an entry for each, and holds have receipts: none of them can be leased.
-// Windows of a calendar are not: a slice names its window by its start, and theirs have none that all zones agree on.
+// Queues (turns, not units), logs (an entry per request) and concurrency (receipts) cannot be leased. Neither can
+// calendar windows: a slice names its window by its start, which differs between zones.
 template <class A>
 inline constexpr bool can_be_leased =
     !std::is_same_v<A, LeakyBucketQueue> && !std::is_same_v<A, SlidingWindowLog> && !std::is_same_v<A, Concurrency>;
@@ -34,25 +34,25 @@ inline constexpr bool can_be_leased =
   return visit_rule(rule, []<class A>(const RuleOf<A>&) { return can_be_leased<A>; });
 }
 
-// What a holder says of its slice, and what it asks for.
+// A holder's report about its slice, and its request.
 struct SliceMessage {
   std::uint64_t holder = 0;
   std::uint64_t number = 0;   // above that of every earlier message about this key
-  std::uint64_t keep = 0;     // what the holder goes on spending
-  std::uint64_t back = 0;     // what it gives back; the rest of the slice is used
-  std::uint64_t unasked = 0;  // used without a slice: charged, into debt if need be
-  std::uint64_t want = 0;     // leased: units beyond those kept; approximate: what was asked for since the last message
-  std::uint32_t nodes = 0;    // approximate: how many there are; 0: leased
-  Duration hold{};            // how long what is granted is held
+  std::uint64_t keep = 0;     // units that the holder continues to spend
+  std::uint64_t back = 0;     // units returned; the rest of the slice is used
+  std::uint64_t unasked = 0;  // units used without a slice: charged, into debt if necessary
+  std::uint64_t want = 0;     // leased: units beyond those kept; approximate: demand since the last message
+  std::uint32_t nodes = 0;    // approximate: the number of nodes; 0: leased
+  Duration lease{};           // how long a grant is leased
 };
 
 struct SliceAnswer {
-  bool taken = false;         // false: the number is not above the one before; nothing was done, nothing is granted
-  std::uint64_t units = 0;    // of the slice, with what was kept
-  Duration lasts{};           // until the slice ends, from the instant of the answer
-  std::uint64_t left = 0;     // neither used nor held
-  std::uint64_t expired = 0;  // of the holder's own slice, when the message came
-  std::uint64_t over = 0;     // how much more is used than the limit has: what was used unasked found no room
+  bool taken = false;         // false: the number is not above the previous one; nothing was done or granted
+  std::uint64_t units = 0;    // units of the slice, including those kept
+  Duration lasts{};           // until the slice expires, from the time of the answer
+  std::uint64_t left = 0;     // units that are neither used nor leased
+  std::uint64_t expired = 0;  // units of the holder's own slice that expired before the message
+  std::uint64_t over = 0;     // units used without a slice that did not fit the limit
 
   friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
 };
@@ -61,9 +61,9 @@ struct Slice {
   std::uint64_t holder = 0;
   std::uint64_t number = 0;  // of the last message
   std::uint64_t units = 0;
-  std::uint64_t demand = 0;  // approximate: of about ten exchanges
-  std::int64_t until = 0;    // when it expires
-  std::int64_t window = 0;   // the start of the window that it is of; buckets: 0
+  std::uint64_t demand = 0;  // approximate: decaying sum over about ten exchanges
+  std::int64_t until = 0;    // expiration
+  std::int64_t window = 0;   // start of its window; 0 for buckets
 
   friend bool operator==(const Slice&, const Slice&) = default;
 };
@@ -71,33 +71,33 @@ struct Slice {
 class Ledger {
  public:
   static constexpr std::size_t max_slices = 1'024;
-  static constexpr std::uint64_t max_units = 0xffff'ffff;  // of one slice; of a demand, too
+  static constexpr std::uint64_t max_units = 0xffff'ffff;  // of one slice, and of a demand
   static constexpr std::uint64_t min_grant = 4;
 
-  std::vector<Slice> slices;  // in the order in which the holders came
+  std::vector<Slice> slices;  // in the order in which the holders first appeared
 
-  // What has expired by now is charged, in the order of the ends.
+  // Charges and removes expired slices, in the order of expiration.
   template <class A>
   void expire(const typename A::Limit& limit, typename A::State& state, std::int64_t now);
 
-  // What a message would find expired of the holder's slice.
+  // The units of the holder's slice that have expired.
   [[nodiscard]] std::uint64_t expired_of(std::uint64_t holder, std::int64_t now) const noexcept {
     const auto slice = std::ranges::find(slices, holder, &Slice::holder);
     return slice != slices.end() && slice->until <= now ? slice->units : 0;
   }
 
-  // False: an old message.
+  // Returns false for an outdated message.
   template <class A>
   bool report(const typename A::Limit& limit, typename A::State& state, const SliceMessage& message, std::int64_t now);
 
-  // As A::decide and A::peek, with what is held. `retry_after` and `reset_after` are as if each slice were used up.
+  // Like A::decide and A::peek, counting leased units. `retry_after` and `reset_after` assume that every slice is used.
   template <class A>
   Decision decide(const typename A::Limit& limit, typename A::State& state, Cost cost, std::int64_t now) const;
   template <class A>
   [[nodiscard]] Decision peek(const typename A::Limit& limit, const typename A::State& state, Cost cost,
                               std::int64_t now) const;
 
-  // Until more remains than a decision says, as core::until_more.
+  // Time until more than decision.remaining is available; see core::until_more.
   template <class A>
   [[nodiscard]] std::optional<Duration> until_more(const typename A::Limit& limit, const typename A::State& state,
                                                    const Decision& decision, std::int64_t now) const {
@@ -105,17 +105,17 @@ class Ledger {
     return peek<A>(limit, state, Cost{decision.remaining + 1}, now).retry_after.value_or(decision.reset_after);
   }
 
-  // Behind a report that was taken.
+  // Call after an accepted report.
   template <class A>
   [[nodiscard]] SliceAnswer grant(const typename A::Limit& limit, const typename A::State& state,
                                   const SliceMessage& message, std::int64_t now);
 
-  // Until when it matters that the state with these slices is known.
+  // When the state and these slices can be forgotten.
   template <class A>
   [[nodiscard]] std::int64_t forget_at(const typename A::Limit& limit, const typename A::State& state) const;
 
-  [[nodiscard]] std::uint64_t held() const noexcept;
-  [[nodiscard]] std::uint64_t held_by_others(std::uint64_t holder) const noexcept;
+  [[nodiscard]] std::uint64_t leased_units() const noexcept;
+  [[nodiscard]] std::uint64_t leased_to_others(std::uint64_t holder) const noexcept;
 
  private:
   template <class A>
@@ -125,14 +125,14 @@ class Ledger {
     return std::ranges::find(slices, holder, &Slice::holder);
   }
 
-  // A state that is over would be gone if the slices did not keep it.
+  // Resets an expired state that only the slices have kept alive.
   template <class A>
   static void forget_if_over(const typename A::Limit& limit, typename A::State& state, std::int64_t now) noexcept {
     if (micros(A::forget_at(limit, state)) <= now) state = {};
   }
 
-  // Units that were used, charged at `at`; of a window, to the one that they were granted in. Into debt of at most one
-  // capacity; more than one is a slice of earlier numbers.
+  // Charges used units at `at` or, for a window, in the window in which they were granted. The debt is at most one
+  // capacity: only a slice granted under earlier numbers can have more units.
   template <class A>
   static void charge(const typename A::Limit& limit, typename A::State& state, std::uint64_t units, std::int64_t window,
                      std::int64_t at) noexcept;
@@ -145,32 +145,32 @@ class Ledger {
   [[nodiscard]] std::int64_t window_at(const typename A::Limit& limit, const typename A::State& state,
                                        std::int64_t now) const noexcept;
   template <class A>
-  [[nodiscard]] std::uint64_t held_in(std::int64_t window) const noexcept;
-  // The state as if all that is held were charged now.
+  [[nodiscard]] std::uint64_t leased_in(std::int64_t window) const noexcept;
+  // The state as if all leased units were charged now.
   template <class A>
-  [[nodiscard]] typename A::State with_held(const typename A::Limit& limit, const typename A::State& state,
-                                            std::int64_t now) const noexcept;
-  // When a bucket has room for a cost, if every slice is charged at its end.
+  [[nodiscard]] typename A::State with_leased(const typename A::Limit& limit, const typename A::State& state,
+                                              std::int64_t now) const noexcept;
+  // Returns when a bucket will have room for a cost if every slice is charged when it expires.
   template <class A>
   [[nodiscard]] std::int64_t fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
                                      std::int64_t now) const;
   [[nodiscard]] std::vector<Slice> by_end() const;
 };
 
-inline std::uint64_t Ledger::held() const noexcept {
+inline std::uint64_t Ledger::leased_units() const noexcept {
   std::uint64_t sum = 0;
   for (const Slice& slice : slices) sum += slice.units;
   return sum;
 }
 
-inline std::uint64_t Ledger::held_by_others(std::uint64_t holder) const noexcept {
+inline std::uint64_t Ledger::leased_to_others(std::uint64_t holder) const noexcept {
   std::uint64_t sum = 0;
   for (const Slice& slice : slices) sum += slice.holder == holder ? 0 : slice.units;
   return sum;
 }
 
 template <class A>
-std::uint64_t Ledger::held_in(std::int64_t window) const noexcept {
+std::uint64_t Ledger::leased_in(std::int64_t window) const noexcept {
   std::uint64_t sum = 0;
   for (const Slice& slice : slices) sum += slice.window == window ? slice.units : 0;
   return sum;
@@ -250,7 +250,7 @@ bool Ledger::report(const typename A::Limit& limit, typename A::State& state, co
   }
   if (message.number <= slice->number) return false;
   forget_if_over<A>(limit, state, now);
-  // What is of a window that is over (the clock stepped back meanwhile) is charged there as it is.
+  // Units granted in another window (the clock stepped back) are charged to that window.
   const bool is_present = slice->window == window_at<A>(limit, state, now);
   const std::uint64_t keep = is_present ? std::min(message.keep, slice->units) : 0;
   const std::uint64_t back = std::min(message.back, slice->units - keep);
@@ -280,11 +280,11 @@ std::int64_t Ledger::window_at(const typename A::Limit& limit, const typename A:
 }
 
 template <class A>
-typename A::State Ledger::with_held(const typename A::Limit& limit, const typename A::State& state,
-                                    std::int64_t now) const noexcept {
+typename A::State Ledger::with_leased(const typename A::Limit& limit, const typename A::State& state,
+                                      std::int64_t now) const noexcept {
   typename A::State with = state;
   if constexpr (is_bucket<A>) {
-    const std::uint64_t units = std::min(held(), limit.burst);
+    const std::uint64_t units = std::min(leased_units(), limit.burst);
     if (units > 0) with.set_used(limit.sum(state.used(limit, now), limit.worth(units)), now);
   } else {
     for (const Slice& slice : slices) charge<A>(limit, with, slice.units, slice.window, now);
@@ -295,18 +295,18 @@ typename A::State Ledger::with_held(const typename A::Limit& limit, const typena
 template <class A>
 std::int64_t Ledger::fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
                              std::int64_t now) const {
-  std::uint64_t held_then = held();
+  std::uint64_t leased_then = leased_units();
   std::int64_t from = now;
   const auto fits = [&]() -> std::optional<std::int64_t> {
-    if (held_then > limit.burst || cost.units() > limit.burst - held_then) return {};
-    const FineSpan room = limit.difference(limit.fill, limit.worth(held_then + cost.units()));
+    if (leased_then > limit.burst || cost.units() > limit.burst - leased_then) return {};
+    const FineSpan room = limit.difference(limit.fill, limit.worth(leased_then + cost.units()));
     return from + limit.difference(state.used(limit, from), room).rounded_up().count();
   };
   for (const Slice& slice : by_end()) {
     if (const auto at = fits(); at && *at < slice.until) return *at;
     from = std::max(from, slice.until);
     charge<A>(limit, state, slice.units, slice.window, from);
-    held_then -= slice.units;
+    leased_then -= slice.units;
   }
   return *fits();
 }
@@ -326,7 +326,7 @@ Decision Ledger::decide(const typename A::Limit& limit, typename A::State& state
 template <class A>
 Decision Ledger::peek(const typename A::Limit& limit, const typename A::State& state, Cost cost,
                       std::int64_t now) const {
-  typename A::State with = with_held<A>(limit, state, now);
+  typename A::State with = with_leased<A>(limit, state, now);
   Decision decision = A::decide(limit, with, cost, instant_at(now));
   if constexpr (is_bucket<A>) {
     if (slices.empty()) return decision;
@@ -348,8 +348,8 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   const std::int64_t window = window_at<A>(limit, state, now);
   auto slice = find(message.holder);
   const std::uint64_t keep = slice == slices.end() ? 0 : slice->units;
-  const std::uint64_t held_now = is_bucket<A> ? held() : held_in<A>(window);
-  const std::uint64_t free = A::peek(limit, with_held<A>(limit, state, now), Cost{0}, instant_at(now)).remaining;
+  const std::uint64_t leased_now = is_bucket<A> ? leased_units() : leased_in<A>(window);
+  const std::uint64_t free = A::peek(limit, with_leased<A>(limit, state, now), Cost{0}, instant_at(now)).remaining;
   const bool has_room = slice != slices.end() || slices.size() < max_slices;
   const std::uint64_t want = std::min(message.want, max_units);
 
@@ -357,11 +357,11 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   std::uint64_t demand = 0;
   if (message.nodes == 0) {
     const std::uint64_t half = capacity<A>(limit) / 2;
-    const std::uint64_t more = std::min({want, free / 2, half - std::min(half, held_now)});
+    const std::uint64_t more = std::min({want, free / 2, half - std::min(half, leased_now)});
     if (more >= min_grant) units = std::min(keep + more, max_units);
   } else {
-    const std::uint64_t others = held_now - keep;
-    const std::uint64_t unused = free + held_now;  // left before what is held
+    const std::uint64_t others = leased_now - keep;
+    const std::uint64_t unused = free + leased_now;  // available without the leased units
     std::uint64_t all = 0;
     for (const Slice& other : slices) all += other.holder == message.holder ? 0 : other.demand;
     demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, max_units);
@@ -370,7 +370,7 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
     const std::uint64_t least = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
     std::uint64_t part = least;
     if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));
-    part = std::min(part, least + 4 * want);  // the rest is for who comes next
+    part = std::min(part, least + 4 * want);  // the rest is left for other holders
     units = std::max(keep, std::min(part, unused - std::min(unused, others)));
   }
 
@@ -381,7 +381,7 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
     return answer;
   }
   if (slice == slices.end()) slice = slices.insert(slices.end(), {.holder = message.holder});
-  std::int64_t until = now + message.hold.count();
+  std::int64_t until = now + message.lease.count();
   if constexpr (!is_bucket<A>) until = std::min(until, window + limit.window);
   *slice = {message.holder, message.number, units, demand, until, window};
   answer.units = units;

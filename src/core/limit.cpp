@@ -1,7 +1,11 @@
 #include "weir/limit.h"
 
+#include <array>
+#include <chrono>
 #include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/arithmetic.h"
 #include "core/calendar.h"
@@ -15,7 +19,18 @@ std::string text(std::uint64_t number) {
   return std::to_string(number);
 }
 
+// Formats a duration in the largest unit that expresses it exactly.
 std::string text(Duration duration) {
+  constexpr std::array<std::pair<Duration, std::string_view>, 5> units{{{std::chrono::days{1}, " days"},
+                                                                        {std::chrono::hours{1}, " h"},
+                                                                        {std::chrono::minutes{1}, " min"},
+                                                                        {std::chrono::seconds{1}, " s"},
+                                                                        {std::chrono::milliseconds{1}, " ms"}}};
+  if (duration == std::chrono::days{1}) return "1 day";
+  for (const auto& [unit, name] : units) {
+    if (duration < unit || duration % unit != Duration::zero()) continue;
+    return std::to_string(duration / unit) + std::string(name);
+  }
   return std::to_string(duration.count()) + " us";
 }
 
@@ -25,11 +40,11 @@ tl::unexpected<Error> too_large(std::string_view field, std::uint64_t number, st
 }
 
 tl::unexpected<Error> zero(std::string_view field) {
-  return failure(std::string(field), "0 would never admit anything: give at least 1");
+  return failure(std::string(field), "0 would never admit anything: must be at least 1");
 }
 
 tl::unexpected<Error> not_positive(std::string_view field, Duration duration) {
-  return failure(std::string(field), text(duration) + " is not a length of time: give at least 1 us");
+  return failure(std::string(field), text(duration) + " is not positive: must be at least 1 us");
 }
 
 }  // namespace
@@ -56,7 +71,7 @@ std::string_view name_of(Algorithm algorithm) noexcept {
   return "unknown";
 }
 
-// `field` is the caller's name for the burst, and `beyond` what the burst has more than that field says.
+// `field` is the caller's name for the burst, and `beyond` the excess of the burst over that field.
 Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view field,
                             std::uint64_t beyond) {
   if (rate.count == 0) return zero("rate.count");
@@ -69,32 +84,32 @@ Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst,
   const auto reduced_per = static_cast<std::uint64_t>(reduced.per.count());
   const std::string at_this_rate = "at " + text(reduced.count) + " per " + text(reduced.per);
 
-  if (reduced.count > largest_product) {
-    return too_large("rate.count", rate.count, largest_product * common, "per " + text(rate.per));
+  if (reduced.count > max_product) {
+    return too_large("rate.count", rate.count, max_product * common, "per " + text(rate.per));
   }
-  const auto max_fill = static_cast<std::uint64_t>(longest.count());
+  const auto max_fill = static_cast<std::uint64_t>(max_duration.count());
   if (Wide{reduced_per} > Wide{max_fill} * reduced.count) {
     return failure("rate.per", text(rate.per) + " for " + text(rate.count) + " is too slow: one every " +
-                                   text(longest) + " (10 years) at the slowest");
+                                   text(max_duration) + " (10 years) at the slowest");
   }
-  const std::uint64_t max_exact = largest_product / reduced.count;
+  const std::uint64_t max_exact = max_product / reduced.count;
   if (burst > max_exact) return too_large(field, burst - beyond, max_exact - beyond, at_this_rate + " (to stay exact)");
   const auto max_filled =
-      static_cast<std::uint64_t>(std::min<Wide>(Wide{max_fill} * reduced.count / reduced_per, Wide{largest_product}));
+      static_cast<std::uint64_t>(std::min<Wide>(Wide{max_fill} * reduced.count / reduced_per, Wide{max_product}));
   if (burst > max_filled) {
     return too_large(field, burst - beyond, max_filled - beyond, at_this_rate + " (to fill within 10 years)");
   }
   return Limit(algorithm, reduced, burst);
 }
 
-Result<Limit> Limit::window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t largest_limit) {
+Result<Limit> Limit::window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t max_limit) {
   if (numbers.limit == 0) return zero("limit");
-  if (numbers.limit > largest_limit) {
-    return too_large("limit", numbers.limit, largest_limit, "for " + std::string(name_of(algorithm)));
+  if (numbers.limit > max_limit) {
+    return too_large("limit", numbers.limit, max_limit, "for " + std::string(name_of(algorithm)));
   }
   if (numbers.window <= Duration::zero()) return not_positive("window", numbers.window);
-  if (numbers.window > longest) {
-    return failure("window", text(numbers.window) + " is too long: at most " + text(longest) + " (10 years)");
+  if (numbers.window > max_duration) {
+    return failure("window", text(numbers.window) + " is too long: at most " + text(max_duration) + " (10 years)");
   }
   return Limit(algorithm, {numbers.limit, numbers.window}, numbers.limit);
 }
@@ -112,33 +127,33 @@ Result<Limit> Limit::leaky_bucket(BucketNumbers numbers) {
 }
 
 Result<Limit> Limit::leaky_bucket(QueueNumbers numbers) {
-  if (numbers.queue >= largest_product) {
-    return too_large("queue", numbers.queue, largest_product - 1, "at any rate");
+  if (numbers.queue >= max_product) {
+    return too_large("queue", numbers.queue, max_product - 1, "at any rate");
   }
   return bucket(Algorithm::leaky_bucket_queue, numbers.rate, numbers.queue + 1, "queue", 1);
 }
 
 Result<Limit> Limit::fixed_window(WindowNumbers numbers) {
-  return window(Algorithm::fixed_window, numbers, largest_window_limit);
+  return window(Algorithm::fixed_window, numbers, max_window_limit);
 }
 
 Result<Limit> Limit::fixed_window(std::uint64_t limit, const core::Calendar& calendar) {
-  auto checked = fixed_window({limit, core::usual_length(calendar.unit())});
+  auto checked = fixed_window({limit, core::nominal_length(calendar.unit())});
   if (checked) checked->calendar_ = &calendar;
   return checked;
 }
 
 Result<Limit> Limit::sliding_window_log(WindowNumbers numbers) {
-  return window(Algorithm::sliding_window_log, numbers, largest_log_limit);
+  return window(Algorithm::sliding_window_log, numbers, max_log_limit);
 }
 
 Result<Limit> Limit::sliding_window_counter(WindowNumbers numbers) {
-  return window(Algorithm::sliding_window_counter, numbers, largest_window_limit);
+  return window(Algorithm::sliding_window_counter, numbers, max_window_limit);
 }
 
 Result<Limit> Limit::concurrency(ConcurrencyNumbers numbers) {
   if (numbers.lease <= Duration::zero()) return not_positive("lease", numbers.lease);
-  return window(Algorithm::concurrency, {numbers.limit, numbers.lease}, largest_concurrency);
+  return window(Algorithm::concurrency, {numbers.limit, numbers.lease}, max_concurrency);
 }
 
 }  // namespace weir

@@ -1,5 +1,4 @@
-// What is done with a state of any algorithm, beside what each offers itself: decide and peek with the wait that only a
-// queue knows, what a denial leaves behind, and settling.
+// Operations on any state: decide and peek with a queue's maximum wait, bringing a state within reach, and settling.
 #pragma once
 
 #include <type_traits>
@@ -31,29 +30,28 @@ Decision peek_state(const typename A::Limit& limit, const typename A::State& sta
   }
 }
 
-// After a denial, on a store with one clock: a bucket's state that is beyond the reach of these numbers is brought
-// within it. It was written under others, and would deny for as long as those did. A window has no reach.
+// Clamps a bucket state that is beyond the reach of these numbers to the reach. Such a state was written under other
+// numbers, and would otherwise deny for as long as those imply. Call it after a denial, on a store with one clock.
+// Windows have no reach.
 template <class A>
 void bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
   if constexpr (std::is_same_v<typename A::State, ArrivalState>) A::bring_within_reach(limit, state, now);
 }
 
-// Reserve, then settle: corrects a charge to what it turned out to be. Never denied.
-
-// What a decision says of where its charge lies. A queue's lies at its turn.
+// Identifies the charge of a decision. In a queue, the charge is at the request's turn.
 [[nodiscard]] inline Charged charged_by(const Decision& decision) noexcept {
   return {.at = decision.charged_at, .full_at = decision.charged_at - decision.delay + decision.reset_after};
 }
 
-// What a request reserved, what it turned out to cost, and where it was charged.
+// A reservation's cost, its actual cost, and where it was charged.
 struct Settlement {
   Cost reserved;
   Cost actual;
   Charged charged{};
 };
 
-// Less than reserved is refunded to the charge; more is charged now, into a debt of at most one capacity. Says what a
-// bucket got back.
+// Corrects a charge; never denies. An excess reservation is refunded; a higher cost is charged now, into a debt of at
+// most one capacity. Returns what a bucket got back.
 template <class Algorithm>
 FineSpan settle(const typename Algorithm::Limit& limit, typename Algorithm::State& state, const Settlement& settlement,
                 Instant now) noexcept {

@@ -22,7 +22,7 @@ Receipt& Receipts::add(const Receipt& receipt) {
   return open.back();
 }
 
-void Receipts::reserve(ChargePlace place, Cost cost, bool was_open, ReceiptUse& use, std::int64_t now) {
+void Receipts::reserve(ChargePosition place, Cost cost, bool was_open, ReceiptUse& use, std::int64_t now) {
   drop_ended(now);
   const auto found = find(use.id);
   if (found == open.end() && open.size() >= max_open) {
@@ -50,7 +50,7 @@ Decision Receipts::hold(const Concurrency::Limit& limit, Cost cost, const Receip
   for (const Receipt& receipt : live) held += receipt.cost;
   const std::uint64_t taken = std::min(pending, limit.limit + 1);
 
-  // When so many more fit, if all that are held last to their end: none, if they never do.
+  // Time until `units` more fit, if all holds last until they expire; empty if they never fit.
   const auto fits_after = [&](std::uint64_t units) -> std::optional<Duration> {
     if (units > limit.limit || units > limit.limit - std::min(taken, limit.limit) || taken > limit.limit) return {};
     std::uint64_t left = held;
@@ -103,7 +103,7 @@ void Receipts::lower(const ArrivalLimit& limit, std::int64_t at, std::int64_t nt
   if (back == FineSpan{}) return;
   for (Receipt& one : open) {
     if (one.at < at || (one.at == at && one.nths <= nths)) continue;
-    const bool fits = one.nths < limit.count;  // else of another rate: rounds up, as the state does
+    const bool fits = one.nths < limit.count;  // if not, it was written under another rate and rounds up, like a state
     const FineSpan end = limit.difference({one.at + (fits ? 0 : 1), fits ? one.nths : 0}, back);
     one.at = end.whole;
     one.nths = end.nths;

@@ -1,4 +1,4 @@
-// A limit, ready to decide: the closed set of algorithms, and the shape that all of them have.
+// A limit, compiled for decisions: the closed set of algorithms and their common interface.
 #pragma once
 
 #include <concepts>
@@ -15,10 +15,10 @@
 
 namespace weir::core {
 
-// decide: admits and charges, or denies and leaves the state as it was. peek: the same answer, no charge.
-// refund: gives a charge back where it still counts. owe: charges without asking, into a bounded debt, and says how
-// much there was no room for. carry_over: applies these numbers to a state written under others. forget_at: from when
-// on the state is as good as never seen. A State that is default-constructed was never used.
+// decide: admits and charges, or denies and leaves the state unchanged. peek: the same answer without a charge. refund:
+// gives a charge back where it still counts. owe: charges without a decision, into a bounded debt, and returns what did
+// not fit. carry_over: applies these numbers to a state written under others. forget_at: when the state can be
+// forgotten. A default-constructed State was never used.
 template <class A>
 concept DecidingAlgorithm =
     std::constructible_from<typename A::Limit, const Limit&> && std::default_initializable<typename A::State> &&
@@ -38,7 +38,7 @@ struct AlgorithmSet {
   using Apply = Of<As...>;
 };
 
-// Those that decide on their state alone. Concurrency takes receipts too.
+// The algorithms that decide on their state alone. Concurrency also needs receipts.
 using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow, SlidingWindowLog,
                                    SlidingWindowCounter>;
 
@@ -70,11 +70,12 @@ template <std::size_t I = 0, class Work>
 
 [[nodiscard]] Rule compile(const Limit& limit) noexcept;
 
-// From nothing to all: how long a bucket takes to fill, rounded up; of a window, its length.
+// The time to fill an empty bucket, rounded up; for a window, its length.
 [[nodiscard]] Duration time_to_fill(const Rule& rule) noexcept;
 [[nodiscard]] Duration time_to_fill(const Limit& limit) noexcept;
 
-// For the states of a bucket that other rules wrote too: none of those that are in force lets one reach further ahead.
+// Sets the reach of a bucket rule: a state may be ahead of now by at most the time that the slowest active rule takes
+// to fill. Required for states that are written under several rules.
 void bound_reach(Rule& rule, Duration slowest_to_fill) noexcept;
 
 }  // namespace weir::core

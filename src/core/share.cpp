@@ -39,7 +39,7 @@ struct Fraction {
   std::uint64_t whole;
 };
 
-// `share` of the rate: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
+// Scales the rate by `share`: exactly or, if that has too many digits, as one token per N microseconds, rounded up.
 Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t capacity) {
   const auto [count, per] = limit.rate();
   const Wide long_per = Wide{static_cast<std::uint64_t>(per.count())} * share.whole;
@@ -49,15 +49,15 @@ Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t ca
     const Rate exact{static_cast<std::uint64_t>(shared_count), Duration{static_cast<std::int64_t>(long_per)}};
     if (auto scaled = bucket(limit.algorithm(), exact, capacity)) return scaled;
   }
-  // Nothing is slower than one token in `longest`, and no bucket takes longer than that to fill.
-  constexpr auto longest = static_cast<Wide>(Limit::longest.count());
+  // The slowest rate is one token per `longest`, which is also the maximum time to fill.
+  constexpr auto longest = static_cast<Wide>(Limit::max_duration.count());
   const Wide token = std::min((long_per + shared_count - 1) / shared_count, longest);
   const auto filled = static_cast<std::uint64_t>(std::min(Wide{capacity}, longest / token));
   return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(token)}}, filled);
 }
 
-Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
-  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
+Limit share_of(const Limit& limit, Fraction share, Cost max_cost) noexcept {
+  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(max_cost.units(), limit.capacity()));
   const std::uint64_t capacity = std::max(multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
   if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
   const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
@@ -68,12 +68,12 @@ Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
 
 }  // namespace
 
-Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
-  return share_of(limit, {std::max<std::uint32_t>(share, 1), whole_share}, largest_cost);
+Limit local_share_of(const Limit& limit, std::uint32_t share, Cost max_cost) noexcept {
+  return share_of(limit, {std::max<std::uint32_t>(share, 1), whole_share}, max_cost);
 }
 
-Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept {
-  return share_of(limit, {1, std::max(nodes, min_sharing_nodes)}, largest_cost);
+Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost max_cost) noexcept {
+  return share_of(limit, {1, std::max(nodes, min_sharing_nodes)}, max_cost);
 }
 
 }  // namespace weir::core

@@ -8,18 +8,18 @@
 
 namespace weir::core {
 
-// A share is a number of millionths.
+// Shares are in millionths.
 inline constexpr std::uint32_t whole_share = 1'000'000;
 
-// The rate and the burst times `share`, rounded down; of a window, its limit. At least one, and at least
-// `largest_cost`, so that every request that fits the whole limit also fits the share.
-[[nodiscard]] Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept;
+// Scales the rate and the burst, or the limit of a window, by `share`, rounded down. At least one, and at least
+// `max_cost`, so that every request that fits the whole limit also fits the share.
+[[nodiscard]] Limit local_share_of(const Limit& limit, std::uint32_t share, Cost max_cost) noexcept;
 
-// A node that counts only itself may have been joined by another a moment ago.
+// The minimum number of nodes to divide by: a node that knows only itself may just have been joined by another.
 inline constexpr std::uint64_t min_sharing_nodes = 2;
 
-// The same with a share of exactly 1 / nodes, and at most a half. Where `limit` is at least `nodes` times
-// `largest_cost`, the shares of `nodes` nodes add up to at most the limit; the rates of buckets always do.
-[[nodiscard]] Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept;
+// Scales by exactly 1 / nodes, and at most by a half. If `limit` is at least `nodes` times `max_cost`, the shares of
+// `nodes` nodes add up to at most the limit; the rates of buckets always do.
+[[nodiscard]] Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost max_cost) noexcept;
 
 }  // namespace weir::core

@@ -1,5 +1,5 @@
-// How long until more remains than a decision says, if nobody else asks meanwhile. Never too early, and for buckets at
-// most a microsecond too late. Pure; callable from anywhere.
+// Time until more than decision.remaining is available if no other request arrives. Never too early, and for buckets at
+// most a microsecond too late. Pure.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@ namespace weir::core {
 
 namespace until_more_detail {
 
-// When a bucket with `used_for` until it is full again holds `tokens`.
+// Time until a bucket that needs `used_for` to fill has `tokens`.
 inline Duration until_tokens(const ArrivalLimit& limit, Duration used_for, std::uint64_t tokens) noexcept {
   const FineSpan used{used_for.count(), 0};
   return limit.difference(limit.sum(used, limit.worth(tokens)), limit.fill).rounded_up();
 }
 
-// Nothing remains to who cannot wait for the turn that would be next.
+// Returns the time until a queue has more than decision.remaining. Nothing remains for a caller that cannot wait for
+// the next turn.
 inline Duration until_turn(const ArrivalLimit& limit, const Decision& decision, Duration max_wait) noexcept {
   max_wait = std::max(max_wait, Duration::zero());
   const Duration used_for = decision.reset_after;
@@ -29,8 +30,8 @@ inline Duration until_turn(const ArrivalLimit& limit, const Decision& decision, 
 
 }  // namespace until_more_detail
 
-// Nothing if all is there. `max_wait` is what the decision was asked with; `peek(cost)` tells of a state as it is after
-// the decision.
+// Returns nothing if the full limit is available. `max_wait` is the one the decision was made with. `peek(cost)` must
+// peek at the state after the decision.
 template <class A, class Peek>
 [[nodiscard]] std::optional<Duration> until_more(const typename A::Limit& limit, const Decision& decision,
                                                  Duration max_wait, Peek&& peek) noexcept {
@@ -42,19 +43,19 @@ template <class A, class Peek>
   } else if constexpr (std::is_same_v<A, FixedWindow>) {
     return decision.reset_after;
   } else if constexpr (std::is_same_v<A, Concurrency>) {
-    return std::nullopt;  // Receipts::hold tells it; without a receipt there never is more
+    return std::nullopt;  // Receipts::hold sets it; without a receipt more is never available
   } else {
     const Decision next = peek(Cost{decision.remaining + 1});
     return next.retry_after.value_or(decision.reset_after);
   }
 }
 
-// Whether it takes more than the decision to tell.
+// True if until_more() needs the state besides the decision.
 template <class A>
 inline constexpr bool more_after_needs_state =
     std::is_same_v<A, SlidingWindowLog> || std::is_same_v<A, SlidingWindowCounter>;
 
-// What `peek` above is for a state that the decision was made on, and has been charged to if it admits.
+// `state` is the state after the decision: an admitted cost has been charged.
 template <class A>
 [[nodiscard, gnu::noinline]] std::optional<Duration> until_more_after(const typename A::Limit& limit,
                                                                       const typename A::State& state,
@@ -63,8 +64,8 @@ template <class A>
   return until_more<A>(limit, decision, max_wait, [&](Cost cost) { return A::peek(limit, state, cost, now); });
 }
 
-// The same if the decision was only imagined: what it admits has not been charged. A log is too long to copy: charged
-// at one instant, costs count as their sum.
+// `state` is the state before a hypothetical decision: an admitted cost has not been charged. A log is too long to copy
+// and charge, so its peek asks for the sum of both costs, which is equivalent because both have the same instant.
 template <class A>
 [[nodiscard, gnu::noinline]] std::optional<Duration> until_more_if_charged(const typename A::Limit& limit,
                                                                            const typename A::State& state, Cost cost,

@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-// Requests of a batch that are evaluated together: what they need is kept for the next batch.
+// Bounds the memory that a batch keeps for the next one.
 constexpr std::size_t max_batch_size = 64;
 
 engine::Engine::Options engine_options(const Engine::Options& options) {
@@ -78,7 +78,7 @@ Verdict Engine::evaluate(const Query& query) {
                          embedded::VerdictAccess::no_memory());
 }
 
-// A reload between two parts of it is as if it had come between two requests.
+// A reload may take effect between two parts, as it may between two requests.
 void Engine::evaluate(std::span<const Query> queries, std::span<Verdict> verdicts) {
   std::size_t count = std::min(queries.size(), verdicts.size());
   for (std::size_t first = 0; first < count; first += max_batch_size) {
@@ -142,7 +142,7 @@ Result<void> Engine::reset(std::string_view limit, std::string_view consumer) {
         if (const Error* const error = batch.error(0)) return tl::unexpected(*error);
         return {};
       },
-      Result<void>(failure("memory", "none is left")));
+      Result<void>(failure("engine", "out of memory")));
 }
 
 std::vector<Engine::Counts> Engine::counts() const {

@@ -1,4 +1,4 @@
-// What an Engine holds, and how a call of it is done.
+// The implementation of weir::Engine.
 #pragma once
 
 #include <memory>
@@ -21,9 +21,9 @@ struct Engine::Body {
 
   std::shared_ptr<const Clock> clock;
   std::unique_ptr<engine::Engine> engine;
-  embedded::Evaluators evaluators;  // gone before the engine
+  embedded::Evaluators evaluators;  // must be destroyed before the engine
 
-  // add(batch) says what to evaluate, read(batch, names) takes the results. `otherwise` is the result if memory is out.
+  // add(batch) adds the requests, read(batch, names) returns the result. Returns `otherwise` if out of memory.
   template <class Add, class Read, class Otherwise>
   auto evaluate(Add&& add, Read&& read, Otherwise&& otherwise) noexcept {
     using Value =
@@ -44,8 +44,8 @@ struct Engine::Body {
         std::forward<Otherwise>(otherwise));
   }
 
-  Reservation reserve(const Query& query, const engine::ReceiptAsk& ask);
-  Settlement settle(const Receipt& receipt, const engine::ReceiptAsk& ask);
+  Reservation reserve(const Query& query, const engine::ReceiptRequest& request);
+  Settlement settle(const Receipt& receipt, const engine::ReceiptRequest& request);
 };
 
 }  // namespace weir

@@ -7,7 +7,7 @@
 namespace weir::embedded {
 namespace {
 
-// Threads are numbered as they come, for all engines alike.
+// Threads are numbered in the order of their first call of any engine.
 std::size_t thread_number() noexcept {
   static std::atomic<std::size_t> next{0};
   thread_local const std::size_t number = next.fetch_add(1, std::memory_order_relaxed);
@@ -17,46 +17,46 @@ std::size_t thread_number() noexcept {
 }  // namespace
 
 Evaluators::Evaluators(engine::Engine& engine)
-    : engine_(engine), count_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 4, most)) {}
+    : engine_(engine), count_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 4, max_slots)) {}
 
 Evaluators::~Evaluators() {
-  for (auto& place : places_) delete place.load(std::memory_order_acquire);
+  for (auto& slot : slots_) delete slot.load(std::memory_order_acquire);
 }
 
-Evaluators::Place& Evaluators::place(std::size_t number) {
-  if (Place* const made = places_[number].load(std::memory_order_acquire)) return *made;
-  const std::lock_guard guard(making_);
-  if (Place* const made = places_[number].load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<Place>(engine_);
-  places_[number].store(fresh.get(), std::memory_order_release);
+Evaluators::Slot& Evaluators::slot(std::size_t number) {
+  if (Slot* const existing = slots_[number].load(std::memory_order_acquire)) return *existing;
+  const std::lock_guard guard(mutex_);
+  if (Slot* const existing = slots_[number].load(std::memory_order_acquire)) return *existing;
+  auto fresh = std::make_unique<Slot>(engine_);
+  slots_[number].store(fresh.get(), std::memory_order_release);
   return *fresh.release();
 }
 
-// Its own place; if another thread is there, any that is free; and if none is, its own when it is.
+// Takes the thread's own slot; if that is in use, any free one; if there is none, waits for its own.
 Evaluators::Use Evaluators::take() {
-  const std::size_t home = thread_number() % count_;
-  Place& own = place(home);
-  if (auto hold = own.evaluator->try_hold()) return {own, std::move(hold)};
+  const std::size_t preferred = thread_number() % count_;
+  Slot& own = slot(preferred);
+  if (auto lock = own.evaluator->try_lock()) return {own, std::move(lock)};
   for (std::size_t i = 1; i < count_; ++i) {
-    Place* const other = places_[(home + i) % count_].load(std::memory_order_acquire);
+    Slot* const other = slots_[(preferred + i) % count_].load(std::memory_order_acquire);
     if (other == nullptr) continue;
-    if (auto hold = other->evaluator->try_hold()) return {*other, std::move(hold)};
+    if (auto lock = other->evaluator->try_lock()) return {*other, std::move(lock)};
   }
-  return {own, own.evaluator->hold()};
+  return {own, own.evaluator->lock()};
 }
 
 engine::EvaluationBatch& Evaluators::Use::batch() {
-  if (!place_.batch) place_.batch = place_.evaluator->new_batch();
-  place_.batch->clear();
-  return *place_.batch;
+  if (!slot_.batch) slot_.batch = slot_.evaluator->new_batch();
+  slot_.batch->clear();
+  return *slot_.batch;
 }
 
 const std::shared_ptr<const match::Matcher>& Evaluators::Use::names() {
-  const auto& shared = place_.evaluator->bindings().shared_matcher();
-  if (place_.names.get() != shared.get()) {
-    place_.names = std::shared_ptr<const match::Matcher>(shared.get(), [keep = shared](const match::Matcher*) {});
+  const auto& shared = slot_.evaluator->bindings().shared_matcher();
+  if (slot_.names.get() != shared.get()) {
+    slot_.names = std::shared_ptr<const match::Matcher>(shared.get(), [keep = shared](const match::Matcher*) {});
   }
-  return place_.names;
+  return slot_.names;
 }
 
 }  // namespace weir::embedded

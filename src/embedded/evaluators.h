@@ -1,5 +1,5 @@
-// The evaluators that the threads of a program share. Each is used by one thread at a time; a thread returns to the
-// same one, so that threads seldom meet.
+// The evaluators that the threads of a program share. Each is used by one thread at a time. A thread prefers the same
+// evaluator, so contention is rare. Thread-safe.
 #pragma once
 
 #include <array>
@@ -17,35 +17,35 @@ namespace weir::embedded {
 
 class Evaluators {
  public:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_slots = 64;
 
-  struct Place {
-    explicit Place(engine::Engine& engine) : evaluator(engine.new_evaluator()) {}
+  struct Slot {
+    explicit Slot(engine::Engine& engine) : evaluator(engine.new_evaluator()) {}
 
     std::unique_ptr<engine::Evaluator> evaluator;
-    engine::EvaluationBatchPtr batch;  // none: it is made when it is needed
-    // What the verdicts of this place hold, with a count of its own: threads must not share one.
+    engine::EvaluationBatchPtr batch;  // created when first needed
+    // Verdicts of this slot copy it. Its reference count is separate, so that threads do not contend for one.
     std::shared_ptr<const match::Matcher> names;
   };
 
-  // One evaluator, for the time of a call. A reload waits for it.
+  // Exclusive use of one evaluator for a call. A reload waits for it.
   class Use {
    public:
-    Use(Place& place, engine::Evaluator::Hold hold) noexcept : place_(place), hold_(std::move(hold)) {}
+    Use(Slot& slot, engine::Evaluator::Lock lock) noexcept : slot_(slot), lock_(std::move(lock)) {}
 
-    // Empty.
+    // Returns an empty batch.
     [[nodiscard]] engine::EvaluationBatch& batch();
-    // When the batch is done: what names in its verdicts are views of.
+    // Owns the names that verdicts of the finished batch view.
     [[nodiscard]] const std::shared_ptr<const match::Matcher>& names();
-    // The batch was cut short by an exception, and is of no use any more.
-    void drop_batch() noexcept { delete place_.batch.release(); }
+    // Must be called if an exception interrupted the batch, which cannot be used again.
+    void drop_batch() noexcept { delete slot_.batch.release(); }
 
    private:
-    Place& place_;
-    engine::Evaluator::Hold hold_;
+    Slot& slot_;
+    engine::Evaluator::Lock lock_;
   };
 
-  // The engine stays longer.
+  // `engine` must outlive this object.
   explicit Evaluators(engine::Engine& engine);
   ~Evaluators();
   Evaluators(const Evaluators&) = delete;
@@ -54,12 +54,12 @@ class Evaluators {
   [[nodiscard]] Use take();
 
  private:
-  [[nodiscard]] Place& place(std::size_t number);
+  [[nodiscard]] Slot& slot(std::size_t number);
 
   engine::Engine& engine_;
-  const std::size_t count_;  // of the places that may be made: as many as threads can run at once
-  std::mutex making_;
-  std::array<std::atomic<Place*>, most> places_{};  // owned; each is made by the first thread that needs it
+  const std::size_t count_;  // number of usable slots: one for each hardware thread
+  std::mutex mutex_;
+  std::array<std::atomic<Slot*>, max_slots> slots_{};  // owned; created by the first thread that needs one
 };
 
 }  // namespace weir::embedded

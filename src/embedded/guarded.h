@@ -1,4 +1,4 @@
-// Nothing throws across the public API: what memory has no room for is an error, or a denial.
+// Keeps exceptions from crossing the public API: running out of memory becomes an error or a denial.
 #pragma once
 
 #include <exception>
@@ -9,20 +9,20 @@
 
 namespace weir::embedded {
 
-// The result of work(), or why there is none. `where` and the sentence for want of memory are so short that they need
-// none themselves.
+// Returns the result of work(), or an error. "out of memory" fits into the small buffer of std::string, so the error
+// itself allocates nothing.
 template <class Work>
 auto guarded(Work&& work) noexcept -> decltype(work()) {
   try {
     return std::forward<Work>(work)();
   } catch (const std::bad_alloc&) {
-    return failure("memory", "none is left");
+    return failure("engine", "out of memory");
   } catch (const std::exception& thrown) {
     return failure("engine", thrown.what());
   }
 }
 
-// The same for what has no errors: `otherwise` stands for the result.
+// Returns `otherwise` on an exception.
 template <class Work, class Otherwise>
 auto guarded(Work&& work, Otherwise&& otherwise) noexcept -> decltype(work()) {
   try {

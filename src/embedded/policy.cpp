@@ -14,8 +14,8 @@ Error error_of(const policy::Problem& problem) {
   return {.where = problem.file + number(problem.at.line) + number(problem.at.column), .what = problem.named_message()};
 }
 
-// One error for all mistakes: its message has a line for each.
-Result<std::shared_ptr<const embedded::PolicyBody>> checked(const policy::Loaded& loaded) {
+// Returns one error for all mistakes; its message has a line for each.
+Result<std::shared_ptr<const embedded::PolicyBody>> body_of(const policy::Loaded& loaded) {
   embedded::PolicyBody body{.ruleset = loaded.ruleset, .warnings = {}};
   std::vector<Error> errors;
   for (const policy::Problem& problem : loaded.problems) {
@@ -35,7 +35,7 @@ Policy::Policy(std::shared_ptr<const embedded::PolicyBody> body) noexcept : body
 
 Result<Policy> Policy::load(const std::filesystem::path& path) {
   return embedded::guarded([&]() -> Result<Policy> {
-    auto body = checked(policy::load_path(path));
+    auto body = body_of(policy::load_path(path));
     if (!body) return tl::unexpected(std::move(body.error()));
     return Policy(std::move(*body));
   });
@@ -43,7 +43,7 @@ Result<Policy> Policy::load(const std::filesystem::path& path) {
 
 Result<Policy> Policy::parse(std::string_view text, std::string name) {
   return embedded::guarded([&]() -> Result<Policy> {
-    auto body = checked(policy::load_text(text, std::move(name)));
+    auto body = body_of(policy::load_text(text, std::move(name)));
     if (!body) return tl::unexpected(std::move(body.error()));
     return Policy(std::move(*body));
   });

@@ -1,4 +1,4 @@
-// What a Policy holds.
+// The implementation of weir::Policy.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Engine: what is reserved, and what comes of it.
+// weir::Engine: reserve, hold, settle, release, extend, report.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-using engine::ReceiptAsk;
+using engine::ReceiptRequest;
 
 core::ReceiptId id_of(std::string_view id) noexcept {
   return id.empty() ? core::ReceiptId{} : engine::receipt_id_of(id);
@@ -23,9 +23,9 @@ const std::string& name_of(const policy::Ruleset& ruleset, const engine::Receipt
 void read_outcomes(Engine::Reservation& reservation, std::span<const engine::ReceiptOutcome> outcomes,
                    const policy::Ruleset& ruleset) {
   for (const engine::ReceiptOutcome& outcome : outcomes) {
-    if (limiter::is_kept(outcome.result)) {
+    if (limiter::has_receipt(outcome.result)) {
       reservation.ends = std::min(reservation.ends.value_or(outcome.ends), outcome.ends);
-    } else if (outcome.decision.admitted) {  // not so a shadow limit that denies
+    } else if (outcome.decision.admitted) {  // a shadow limit that denies opens no receipt
       reservation.not_kept.push_back(name_of(ruleset, outcome));
     }
   }
@@ -50,10 +50,10 @@ Engine::Settlement::operator bool() const noexcept {
   return !limits.empty() && std::ranges::all_of(limits, is_done);
 }
 
-Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& ask) {
+Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptRequest& request) {
   Reservation failed;
   failed.verdict = embedded::VerdictAccess::no_memory();
-  return evaluate([&](auto& batch) { batch.add(query, ask); },
+  return evaluate([&](auto& batch) { batch.add(query, request); },
                   [](const auto& batch, const auto& names) {
                     Reservation reservation;
                     embedded::VerdictAccess::fill(reservation.verdict, batch, 0, names);
@@ -66,39 +66,39 @@ Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& 
                   std::move(failed));
 }
 
-Engine::Settlement Engine::Body::settle(const Receipt& receipt, const ReceiptAsk& ask) {
+Engine::Settlement Engine::Body::settle(const Receipt& receipt, const ReceiptRequest& request) {
   const auto opened = engine::ReceiptParts::read(receipt.bytes_);
   if (!opened) return {};
   return evaluate(
-      [&](auto& batch) { batch.add(*opened, ask); },
+      [&](auto& batch) { batch.add(*opened, request); },
       [](const auto& batch, const auto& names) { return settlement_of(batch.receipt_outcomes(0), names->ruleset()); },
       Settlement());
 }
 
 Engine::Reservation Engine::reserve(const Query& query, Duration lasts, std::string_view id) {
   return body_->reserve(
-      query, {.what = ReceiptAsk::What::reserve, .id = id_of(id), .lasts = std::max(lasts, Duration::zero())});
+      query, {.action = ReceiptRequest::Action::reserve, .id = id_of(id), .lasts = std::max(lasts, Duration::zero())});
 }
 
 Engine::Reservation Engine::hold(const Query& query) {
-  return body_->reserve(query, {.what = ReceiptAsk::What::hold});
+  return body_->reserve(query, {.action = ReceiptRequest::Action::hold});
 }
 
 Engine::Settlement Engine::settle(const Receipt& receipt, Cost actual) {
-  return body_->settle(receipt, {.what = ReceiptAsk::What::settle, .actual = actual});
+  return body_->settle(receipt, {.action = ReceiptRequest::Action::settle, .actual = actual});
 }
 
 Engine::Settlement Engine::release(const Receipt& receipt) {
-  return body_->settle(receipt, {.what = ReceiptAsk::What::release});
+  return body_->settle(receipt, {.action = ReceiptRequest::Action::release});
 }
 
 Engine::Settlement Engine::extend(const Receipt& receipt, Duration lasts) {
-  return body_->settle(receipt, {.what = ReceiptAsk::What::extend, .lasts = std::max(lasts, Duration::zero())});
+  return body_->settle(receipt, {.action = ReceiptRequest::Action::extend, .lasts = std::max(lasts, Duration::zero())});
 }
 
 Engine::Settlement Engine::report(const Query& query, std::string_view id) {
   return body_->evaluate(
-      [&](auto& batch) { batch.add(query, ReceiptAsk{.what = ReceiptAsk::What::report, .id = id_of(id)}); },
+      [&](auto& batch) { batch.add(query, ReceiptRequest{.action = ReceiptRequest::Action::report, .id = id_of(id)}); },
       [](const auto& batch, const auto& names) { return settlement_of(batch.receipt_outcomes(0), names->ruleset()); },
       Settlement());
 }

@@ -21,7 +21,7 @@ bool is_evaluated(Reason reason) noexcept {
 std::string unevaluated_problem() {
   std::string body;
   answer::append_problem(body, {.type = answer::ProblemType::temporary_reduced_capacity,
-                                .detail = "This request could not be evaluated, and is not let through."});
+                                .detail = "This request could not be evaluated and is denied."});
   return body;
 }
 
@@ -78,7 +78,7 @@ void VerdictAccess::fill(Verdict& verdict, const engine::EvaluationBatch& batch,
   verdict.number_ = evaluated.limit;
   const auto fields = answer::answer_fields(ruleset, evaluated);
   verdict.has_fields_ = fields.has_value();
-  verdict.at_once_ = fields && fields->at_once;
+  verdict.is_concurrency_ = fields && fields->is_concurrency;
   verdict.window_ = fields ? fields->window : Duration::zero();
   verdict.also_denying_.clear();
   verdict.names_ = names;
@@ -93,7 +93,7 @@ void VerdictAccess::fill_descriptors(Verdict& verdict, const engine::EvaluationB
                                      const Names& names) {
   const policy::Ruleset& ruleset = names->ruleset();
   answer::DescriptorVerdict evaluated(batch, i);
-  // Under the policy's own name, which stays longer than the caller's.
+  // The policy's copy of the name outlives the caller's.
   const auto domain = std::ranges::find(ruleset.domains, evaluated.domain, &policy::Domain::name);
   evaluated.domain = domain == ruleset.domains.end() ? std::string_view() : std::string_view(domain->name);
   verdict = Verdict();
@@ -137,10 +137,10 @@ HeaderFields::HeaderFields(const Verdict& verdict, const FieldChoice& choice) no
   if (!verdict.has_fields_) return;
   wire::AnswerFields answer{.policy = verdict.limit,
                             .quota = verdict.decision.limit,
-                            .at_once = verdict.at_once_,
+                            .is_concurrency = verdict.is_concurrency_,
                             .window = verdict.window_,
                             .remaining = verdict.decision.remaining};
-  if (!verdict.at_once_) {
+  if (!verdict.is_concurrency_) {
     answer.until_more = verdict.decision.more_after;
     answer.reset_after = verdict.decision.reset_after;
   }
@@ -150,13 +150,13 @@ HeaderFields::HeaderFields(const Verdict& verdict, const FieldChoice& choice) no
   if (verdict.reason == Reason::warned) add(answer::warning_field, verdict.limit);
 }
 
-// What is written is bounded, and there is room for it.
+// The sizes of all fields are bounded so that they fit; the bounds check is only a safeguard.
 void HeaderFields::add(std::string_view name, std::string_view value) noexcept {
   if (count_ == fields_.size() || value.size() > text_.size() - used_) return;
-  char* const place = text_.data() + used_;
-  if (!value.empty()) std::memcpy(place, value.data(), value.size());
+  char* const copy = text_.data() + used_;
+  if (!value.empty()) std::memcpy(copy, value.data(), value.size());
   used_ += value.size();
-  fields_[count_++] = {name, {place, value.size()}};
+  fields_[count_++] = {name, {copy, value.size()}};
 }
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// From the engine's verdicts to those of the public API.
+// Converts the engine's verdicts to those of the public API.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace weir::embedded {
 struct VerdictAccess {
   using Names = std::shared_ptr<const match::Matcher>;
 
-  // Fill `verdict` from the request with this number in a batch that is done. `names` is the matcher of the batch.
+  // `i` is the number of the request in a finished batch, `names` the matcher of the batch.
   static void fill(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i, const Names& names);
   static void fill_descriptors(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i,
                                const Names& names);
 
-  // Denied for want of memory.
+  // A denial because memory is exhausted.
   [[nodiscard]] static Verdict no_memory() noexcept;
 };
 

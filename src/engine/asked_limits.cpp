@@ -15,8 +15,8 @@ using store::States;
 
 }  // namespace
 
-void AskedLimits::begin(const AskOptions& asked, std::size_t count) {
-  options = asked;
+void AskedLimits::begin(const EvaluationOptions& request_options, std::size_t count) {
+  options = request_options;
   if (outcomes.size() != count) {
     outcomes.resize(count);
     limits.resize(count);
@@ -27,7 +27,8 @@ void AskedLimits::begin(const AskOptions& asked, std::size_t count) {
   opened = too_many = false;
 }
 
-// Nothing is given back to a key that others were charged on. A look sends no key.
+// True if the consumer shares a key with others. A charge to a shared key must not be refunded, since others were
+// charged on it too. A peek must not count as a new key.
 bool AskedLimits::shares_key(store::NewKeyBound& new_keys, std::size_t i) {
   if (limits[i].gives_back) return false;
   const table::KeyHash consumer = outcomes[i].consumer;
@@ -66,7 +67,8 @@ void AskedLimits::read_decisions(Group& group) noexcept {
 
 std::size_t AskedLimits::read_paths(const Group& group) noexcept {
   StorePaths* const paths = evaluation_.paths();
-  if (paths == nullptr && group.decided && group.failure == store::Failure::none) return 0;  // the store decided all
+  if (paths == nullptr && group.decided && group.failure == store::Failure::none)
+    return 0;  // the store decided every limit
   std::size_t kept = 0;
   std::size_t closed_quotas = 0;
   for (std::size_t c = 0; c < live.size(); ++c) {
@@ -108,16 +110,17 @@ void AskedLimits::read_report(const Group& group) noexcept {
 
 void AskedLimits::prepare_receipts() {
   uses_.assign(2 * outcomes.size(), {});
-  const ReceiptAsk& ask = *options.receipts;
-  receipt_id_ = ask.id || ask.what == ReceiptAsk::What::report ? ask.id : new_receipt_id();
+  const ReceiptRequest& ask = *options.receipts;
+  receipt_id_ = ask.id || ask.action == ReceiptRequest::Action::report ? ask.id : new_receipt_id();
 }
 
-// Null: this check has none. What a block, a warning or a count of denials takes is not given back.
+// Returns null if the check has no receipt: blocks, warnings and counts of denials are never refunded.
 core::ReceiptUse* AskedLimits::use_of(std::size_t i, const States& states, const core::Rule& rule) {
   const bool is_candidate = &states == limits[i].candidate;
   if (!is_candidate && &states != limits[i].states) return nullptr;
-  const ReceiptAsk& ask = *options.receipts;
-  const bool is_for_holds = ask.what == ReceiptAsk::What::hold || ask.what == ReceiptAsk::What::give_back;
+  const ReceiptRequest& ask = *options.receipts;
+  const bool is_for_holds =
+      ask.action == ReceiptRequest::Action::hold || ask.action == ReceiptRequest::Action::give_back;
   if (is_for_holds && !core::is_concurrency(rule)) return nullptr;
   core::ReceiptUse& use = uses_[is_candidate ? outcomes.size() + i : i];
   use = {.id = receipt_id_, .lasts = ask.lasts_for(rule)};
@@ -136,7 +139,7 @@ void AskedLimits::write_receipt_outcomes() {
     const core::ReceiptUse& use = uses_[i];
     if (!use.id && !is_report()) continue;  // no receipt was asked for
     if (limits[i].states == nullptr) continue;
-    const std::uint32_t limit = outcomes[i].limit;  // none of a descriptor that brought its own
+    const std::uint32_t limit = outcomes[i].limit;  // no_limit for a descriptor with a limit override
     evaluation_.result().receipt_outcomes.push_back({limit == Verdict::no_limit ? std::nullopt : std::optional(limit),
                                                      use.result, use.lost, use.ends, outcomes[i].decision});
   }

@@ -1,5 +1,5 @@
-// The limits that one request asks together, all or nothing, whether a query met them or descriptors named them: what
-// each of them is to the request, what was decided on it, and its receipt.
+// The limits of one request, matched by a query or named by descriptors. They are decided together, all or nothing.
+// Holds the state of each limit, the decision on it, and its receipt.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@
 
 namespace weir::engine {
 
-struct AskOptions {
+struct EvaluationOptions {
   Duration max_wait = Duration::max();
   bool peek = false;  // charges nothing
   bool wants_more_after = false;
-  bool wants_holdings = false;           // for a look at one limit
-  const ReceiptAsk* receipts = nullptr;  // to reserve, hold, report or give back; must outlive the evaluation
+  bool wants_holdings = false;               // only for a peek at one limit
+  const ReceiptRequest* receipts = nullptr;  // for reserve, hold, report and give back; must outlive the evaluation
 };
 
-// A limit that the request asks; its outcome has the same index.
+// One limit of the request. Its outcome has the same index.
 struct AskedLimit {
-  const store::States* states = nullptr;  // null: nothing to ask
+  const store::States* states = nullptr;  // null: the store is not asked
   const core::Rule* rule = nullptr;
   const store::States* candidate = nullptr;  // null: none
-  std::size_t text_end = 0;                  // in AskedLimits::texts
-  table::KeyHash consumer{};                 // of the states: its own, or one that it shares (store::NewKeyBound)
+  std::size_t text_end = 0;                  // end of its name in AskedLimits::texts
+  table::KeyHash consumer{};                 // the key of the states: its own, or a shared one (store::NewKeyBound)
   bool quota = false;                        // see DescriptorsEvaluation
   bool gives_back = false;
-  bool was_open = false;    // not asked, the store being unavailable
-  bool was_closed = false;  // the same
+  bool was_open = false;    // admitted without asking because the store is unavailable
+  bool was_closed = false;  // denied without asking because the store is unavailable
 
-  [[nodiscard]] bool is_on_holds() const noexcept {
+  [[nodiscard]] bool is_concurrency() const noexcept {
     return (states != nullptr && core::is_concurrency(states->rule)) ||
            (candidate != nullptr && core::is_concurrency(candidate->rule));
   }
@@ -49,18 +49,18 @@ class AskedLimits {
  public:
   explicit AskedLimits(Evaluation& evaluation) noexcept : evaluation_(evaluation) {}
 
-  AskOptions options;
+  EvaluationOptions options;
   std::vector<Outcome> outcomes;
   std::vector<AskedLimit> limits;
-  std::vector<std::uint32_t> live;      // the outcomes of live limits that are asked
-  std::string texts;                    // the consumers as a shared store names them, one behind the other
-  std::optional<std::uint32_t> closed;  // the first limit that is closed, the store being unavailable
-  bool opened = false;                  // a limit was not asked, the store being unavailable
-  bool too_many = false;                // more live limits than are decided together: none is asked
+  std::vector<std::uint32_t> live;      // indexes of the live limits that are asked
+  std::string texts;                    // the names of the consumers on a shared store, concatenated
+  std::optional<std::uint32_t> closed;  // the first limit with was_closed
+  bool opened = false;                  // a limit has was_open
+  bool too_many = false;                // more live limits than can be decided together: none is asked
 
-  void begin(const AskOptions& asked, std::size_t count);
-  // Sets the key of a limit's consumer, and its name on a shared store, which append_text(texts) writes. Where too many
-  // consumers are new, that is a key that they share. `outcome.consumer` and `options` are set before.
+  void begin(const EvaluationOptions& request_options, std::size_t count);
+  // Sets the key of a limit's consumer and appends its name on a shared store with append_text(texts). If too many
+  // consumers are new, they share a key. Requires `outcome.consumer` and `options`.
   template <class AppendText>
   void set_consumer(std::size_t i, const BoundLimit* bound, const store::States& states, AppendText append_text) {
     AskedLimit& limit = limits[i];
@@ -78,8 +78,8 @@ class AskedLimits {
     if (!too_many) live.push_back(static_cast<std::uint32_t>(i));
   }
 
-  [[nodiscard]] bool is_report() const noexcept { return does(ReceiptAsk::What::report); }
-  [[nodiscard]] bool is_give_back() const noexcept { return does(ReceiptAsk::What::give_back); }
+  [[nodiscard]] bool is_report() const noexcept { return does(ReceiptRequest::Action::report); }
+  [[nodiscard]] bool is_give_back() const noexcept { return does(ReceiptRequest::Action::give_back); }
   [[nodiscard]] bool is_shadow(std::size_t i) const noexcept { return outcomes[i].standing == Standing::shadow; }
   [[nodiscard]] LiveOutcomes live_outcomes() const noexcept { return {outcomes, live}; }
   [[nodiscard]] std::string_view text(std::size_t i) const noexcept {
@@ -96,34 +96,33 @@ class AskedLimits {
   store::Check& add_check(store::Group& group, std::size_t i, Cost cost) {
     return add_check(group, i, *limits[i].states, *limits[i].rule, cost);
   }
-  // On states that count occasions, not costs.
+  // Adds a check with a cost of one, for states that count events.
   store::Check& add_once(store::Group& group, std::size_t i, const store::States& states) {
     return add_check(group, i, states, states.rule, Cost{1});
   }
 
-  // The decisions on the live limits. Of a store that neither answers nor has a fallback: nothing passes.
+  // Copies the decisions on the live limits. If the store did not answer and there is no fallback, all of them deny.
   void read_decisions(store::Group& group) noexcept;
-  // Drops from the live limits those that were not asked, the store being unavailable. Returns how many quotas of them
-  // are closed.
+  // Removes limits that became open or closed from `live`. Returns the number of closed quotas.
   std::size_t read_paths(const store::Group& group) noexcept;
-  // A report charges whatever remains.
+  // A report is admitted even if nothing remains.
   void read_report(const store::Group& group) noexcept;
 
-  // Receipts: those of the live limits come first in `uses`, then those of their candidates.
+  // In `uses_` the receipts of the live limits come first, then those of their candidates.
   void prepare_receipts();
   [[nodiscard]] core::ReceiptId receipt_id() const noexcept { return receipt_id_; }
   [[nodiscard]] bool opened_receipt(std::size_t i) const noexcept;
   void write_receipt_outcomes();
 
  private:
-  [[nodiscard]] bool does(ReceiptAsk::What what) const noexcept {
-    return options.receipts != nullptr && options.receipts->what == what;
+  [[nodiscard]] bool does(ReceiptRequest::Action action) const noexcept {
+    return options.receipts != nullptr && options.receipts->action == action;
   }
   [[nodiscard]] bool shares_key(store::NewKeyBound& new_keys, std::size_t i);
   [[nodiscard]] core::ReceiptUse* use_of(std::size_t i, const store::States& states, const core::Rule& rule);
 
   Evaluation& evaluation_;
-  std::string overflow_text_;  // see shares_key
+  std::string overflow_text_;  // written by shares_key
   std::vector<core::ReceiptUse> uses_;
   core::ReceiptId receipt_id_{};
 };

@@ -18,8 +18,8 @@ namespace {
 using store::Purpose;
 using store::StateId;
 
-// The graduated responses are limits themselves. Warnings and denials are counted exactly, in a log; a block is a
-// bucket of one that takes the whole block to refill.
+// Graduated responses are limits themselves. Warnings and denials are counted exactly, in a log. A block is a bucket
+// with one token that takes the length of the block to refill.
 Limit warnings_limit(const policy::WarnFirst& warn_first) {
   return Limit::sliding_window_log({warn_first.count, warn_first.per}).value();
 }
@@ -30,38 +30,37 @@ Limit block_limit(const policy::Penalty& penalty) {
   return Limit::gcra({{1, penalty.block}, 1}).value();
 }
 
-// All descriptors of a domain that have one window share a table: their keys tell them apart, and there may be
-// thousands.
+// Descriptors of a domain with the same window share a table, since there may be thousands; their keys differ.
 StateId live_state_id(const policy::CompiledLimit& limit, const Limit& numbers) {
   return limit.by_descriptor() ? store::state_id(limit.domain, Purpose::descriptors, numbers)
                                : store::state_id(limit.name, Purpose::live, numbers);
 }
 
-// The units that a request may override a limit in: second to year.
+// The units that an override may have: second to year.
 constexpr std::array override_windows = {Duration{std::chrono::seconds{1}}, Duration{std::chrono::minutes{1}},
                                          Duration{std::chrono::hours{1}},   Duration{std::chrono::days{1}},
                                          Duration{std::chrono::days{7}},    Duration{std::chrono::days{30}},
                                          Duration{std::chrono::days{365}}};
 
 Limit widest_override(Duration window) {
-  return Limit::fixed_window({Limit::largest_window_limit, window}).value();
+  return Limit::fixed_window({Limit::max_window_limit, window}).value();
 }
 
-// Collects what tables a policy needs; each identity once, with the rules of all tiers.
+// Collects the tables that a policy needs: each identity once, with the rules of all tiers.
 class WantedStates {
  public:
-  void want(const StateId& id, const Limit& limit) {
+  void add(const StateId& id, const Limit& limit) {
     const auto [at, is_new] = index_.try_emplace(id, list_.size());
     if (is_new) list_.push_back({id, {}});
     list_[at->second].rules.push_back(core::compile(limit));
   }
-  void want(const std::string& name, Purpose purpose, const Limit& limit) {
-    want(store::state_id(name, purpose, limit), limit);
+  void add(const std::string& name, Purpose purpose, const Limit& limit) {
+    add(store::state_id(name, purpose, limit), limit);
   }
-  [[nodiscard]] const std::vector<store::Wanted>& list() const noexcept { return list_; }
+  [[nodiscard]] const std::vector<store::RequiredState>& list() const noexcept { return list_; }
 
  private:
-  std::vector<store::Wanted> list_;
+  std::vector<store::RequiredState> list_;
   std::map<StateId, std::size_t> index_;
 };
 
@@ -77,7 +76,7 @@ store::OnFailure on_failure_of(policy::OnStoreFailure choice) noexcept {
   return store::OnFailure::share;
 }
 
-// `states_of` gives the states of a tier's numbers.
+// states_of(limit, tier) returns the states of a tier.
 template <class StatesOf>
 TierStates tier_states(const policy::TieredLimit& tiered, StatesOf states_of) {
   TierStates states;
@@ -87,8 +86,8 @@ TierStates tier_states(const policy::TieredLimit& tiered, StatesOf states_of) {
   return states;
 }
 
-// On a shared store nobody goes over the states when numbers change: each is brought within reach when it is asked for.
-// One consumer may come under several tiers at a time, so what one of them admits is within the reach of all.
+// On a shared store, states are not converted when numbers change: each is clamped to the new numbers when it is next
+// used. A consumer may use several tiers at a time, so the clamp is that of the tier that takes longest to fill.
 void bound_reach(TierStates& tiers) {
   Duration longest = Duration::zero();
   for (const auto& tier : tiers) longest = std::max(longest, tier ? core::time_to_fill(tier->rule) : Duration::zero());
@@ -97,7 +96,7 @@ void bound_reach(TierStates& tiers) {
   }
 }
 
-// Of each tier of a limit. Those beyond are decided exactly: they would wait for the store.
+// Bounds the memory of each tier of a limit. Keys beyond it are decided exactly, so their requests wait for the store.
 constexpr std::size_t max_approximate_keys = 262'144;
 
 bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
@@ -141,29 +140,30 @@ Result<void> Bindings::open_tables(const Options& options, const Bindings* previ
     for (std::size_t tier = 0; tier < limit.live.by_tier.size(); ++tier) {
       const auto& numbers = limit.live.by_tier[tier];
       if (!numbers) continue;
-      wanted_states.want(live_state_id(limit, *numbers), *numbers);
-      // A share of 1 / nodes fits where the whole limit does, whatever the number of nodes will be.
-      if (shared_keys_) wanted_states.want(live_state_id(limit, *numbers), outage_share(limit, *numbers, tier, nodes));
+      wanted_states.add(live_state_id(limit, *numbers), *numbers);
+      // A share of 1 / nodes fits into cells sized for the whole limit, so a later change of the number of nodes fits
+      // too.
+      if (shared_keys_) wanted_states.add(live_state_id(limit, *numbers), outage_share(limit, *numbers, tier, nodes));
     }
     for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
-      if (numbers) wanted_states.want(limit.name, Purpose::candidate, *numbers);
+      if (numbers) wanted_states.add(limit.name, Purpose::candidate, *numbers);
     }
-    if (limit.warn_first) wanted_states.want(limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
+    if (limit.warn_first) wanted_states.add(limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
     if (limit.penalty) {
-      wanted_states.want(limit.name, Purpose::denials, denials_limit(*limit.penalty));
-      wanted_states.want(limit.name, Purpose::block, block_limit(*limit.penalty));
+      wanted_states.add(limit.name, Purpose::denials, denials_limit(*limit.penalty));
+      wanted_states.add(limit.name, Purpose::block, block_limit(*limit.penalty));
     }
   }
   for (const policy::Domain& domain : ruleset().domains) {
     for (const Duration window : override_windows) {
-      wanted_states.want(domain.name, Purpose::overrides, widest_override(window));
+      wanted_states.add(domain.name, Purpose::overrides, widest_override(window));
     }
   }
   auto tables = store::Tables::create(wanted_states.list(), {options.memory_budget, options.hash_key},
                                       previous == nullptr ? nullptr : &previous->tables(), saved);
   if (!tables) return tl::unexpected(tables.error());
   tables_ = std::move(*tables);
-  for (const store::Wanted& wanted : wanted_states.list()) {
+  for (const store::RequiredState& wanted : wanted_states.list()) {
     if (shared_keys_) shared_names_.emplace(wanted.id, shared_keys_->name(wanted.id));
   }
   return {};
@@ -208,7 +208,7 @@ Bindings::~Bindings() {
   for (const auto& slices : slices_) slices->retire();
 }
 
-// `live` has the rules as they are in effect.
+// `live` has the effective rules.
 store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, std::size_t tier,
                                           const store::States& live) {
   const Limit& numbers = *limit.live.by_tier[tier];
@@ -216,7 +216,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
   if (limit.local_share) {
     terms.share = core::compile(outage_share(limit, numbers, tier, 0));
   } else {
-    terms.share = store::NodeShare{numbers, largest_cost(limit.cost, tier)};
+    terms.share = store::NodeShare{numbers, max_cost(limit.cost, tier)};
   }
   if (!slice_holder_) return terms;
   // This assumes one node. A limit that is too small to be approximate for more is detected as nodes are counted.

@@ -1,5 +1,5 @@
-// What ties the limits of a policy to their states and counters: the tables that hold them in this process, what they
-// are called on a shared store, and the rows of the counters. Immutable once in use.
+// Binds the limits of a policy to their states and counters: the tables in this process, the names on a shared store,
+// and the rows of the counters. Immutable once in use.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@
 
 namespace weir::engine {
 
-using TierStates = std::vector<std::optional<store::States>>;  // by tier; empty: unlimited
+using TierStates = std::vector<std::optional<store::States>>;  // one element per tier; unset: unlimited
 
-// The states of a tier; null if there are none.
+// Returns null if the tier is unlimited.
 [[nodiscard]] inline const store::States* states_of(const TierStates& states, std::uint32_t tier) noexcept {
   return tier < states.size() && states[tier] ? &*states[tier] : nullptr;
 }
 
-// How many consumers a candidate would treat differently from its live limit.
+// Consumers that a candidate would treat differently from its live limit.
 struct DivergingConsumers {
   DistinctEstimate newly_denied;
   DistinctEstimate newly_admitted;
@@ -46,17 +46,16 @@ struct BoundLimit {
   const policy::CompiledLimit* source = nullptr;
   std::uint64_t code = 0;  // ReceiptParts::name_code of its name
   TierStates live;
-  TierStates candidate;  // none: no candidate
+  TierStates candidate;  // empty: no candidate
   std::optional<store::States> warnings;
   std::optional<store::States> denials;
   std::optional<store::States> block;
-  std::size_t first_row = 0;  // of the counters: one row for each of Matcher::routes_of
+  std::size_t first_row = 0;  // first row in the counters, which have one row for each of Matcher::routes_of
   std::optional<policy::Usage> usage;
 
-  // Estimates of how many consumers there were, kept over reloads; those of a candidate while it stays the same.
-  std::shared_ptr<RecentDistinct> consumers;
-  std::shared_ptr<DivergingConsumers> diverging;
-  // How many new keys it sends to a shared store in a second; kept over reloads. Null: as many as there are.
+  std::shared_ptr<RecentDistinct> consumers;      // survives reloads
+  std::shared_ptr<DivergingConsumers> diverging;  // survives reloads that do not change the candidate
+  // Bounds the new keys per second on a shared store; survives reloads. Null: no bound.
   std::shared_ptr<store::NewKeyBound> new_keys;
 };
 
@@ -65,53 +64,52 @@ class Bindings {
   struct Options {
     std::size_t memory_budget = std::size_t{256} << 20;
     table::HashKey hash_key;
-    // How states are called on a shared store. None: all states are this process's own.
+    // The names of states on a shared store. Null: all states are local to this process.
     std::shared_ptr<const store::SharedKeys> shared_keys = nullptr;
-    // Who holds slices of leased limits on it. None: they are decided exactly.
+    // This process as a holder of slices of leased limits. Null: leased limits are decided exactly.
     std::shared_ptr<store::SliceHolder> slice_holder = nullptr;
-    // What was sent to it, and how many new keys of a limit are in a second. None: there is no bound.
+    // The keys that were sent to the shared store. Null: new keys are not bounded.
     std::shared_ptr<store::KnownKeys> known_keys = nullptr;
-    std::uint64_t max_new_keys = 0;
+    std::uint64_t max_new_keys = 0;  // per second, for each limit
   };
 
   Bindings() = default;
   Bindings(const Bindings&) = delete;
   Bindings& operator=(const Bindings&) = delete;
-  ~Bindings();  // slices of these limits go back
+  ~Bindings();  // returns the slices of these limits
 
-  // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due. `saved` may be null.
+  // Takes over the states of `previous`, some only in Tables::move_states. `previous` and `saved` may be null.
   static Result<std::shared_ptr<Bindings>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                   const Options& options, const Bindings* previous,
                                                   store::SavedStates* saved = nullptr);
 
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return *matcher_; }
-  // For names that are needed longer than the states.
+  // Shared, so that a caller can keep names valid after these bindings are destroyed.
   [[nodiscard]] const std::shared_ptr<const match::Matcher>& shared_matcher() const noexcept { return matcher_; }
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return matcher_->ruleset(); }
   [[nodiscard]] const std::vector<BoundLimit>& limits() const noexcept { return limits_; }
-  // The limit with this code; none if the policy does not have it.
+  // `code` is a BoundLimit::code.
   [[nodiscard]] std::optional<std::uint32_t> find_limit(std::uint64_t code) const noexcept;
   // ReceiptParts::name_code of each tier's name.
   [[nodiscard]] const std::vector<std::uint64_t>& tier_codes() const noexcept { return tier_codes_; }
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
 
-  // Null: all states are this process's own.
+  // Null: all states are local to this process.
   [[nodiscard]] const store::SharedKeys* shared_keys() const noexcept { return shared_keys_.get(); }
-  // What the states of CL.THROTTLE are called there: like those of a limit without a name.
+  // The name of the states of CL.THROTTLE on the shared store: that of a limit without a name.
   [[nodiscard]] const store::SharedName& throttle_name() const noexcept { return throttle_name_; }
 
-  // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
+  // The states of limits that a request overrides; null if `window` is not a unit that an override can have.
   [[nodiscard]] const store::States* override_states(const policy::Domain& domain, Duration window) const noexcept;
 
-  // The slices of leased limits that this process holds; of a limit, one for each of its tiers.
+  // One table for each tier of each leased limit.
   [[nodiscard]] const std::vector<std::shared_ptr<store::SliceTable>>& slices() const noexcept { return slices_; }
 
-  // Who holds them; null: nothing is leased here.
+  // Null: nothing is leased.
   [[nodiscard]] const store::SliceHolder* slice_holder() const noexcept {
     return slices_.empty() ? nullptr : slice_holder_.get();
   }
 
-  // How many rows the counters have.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
  private:
@@ -130,7 +128,7 @@ class Bindings {
   store::SharedName throttle_name_;
   std::shared_ptr<store::SliceHolder> slice_holder_;
   std::vector<std::shared_ptr<store::SliceTable>> slices_;
-  std::deque<store::SharedTerms> shared_terms_;  // that limits_ and overrides_ point to
+  std::deque<store::SharedTerms> shared_terms_;  // limits_ and overrides_ point into it
   std::vector<BoundLimit> limits_;
   std::unordered_map<std::uint64_t, std::uint32_t> limits_by_code_;
   std::vector<std::uint64_t> tier_codes_;

@@ -1,5 +1,4 @@
-// What happened, in numbers: per limit and route. Each evaluator counts for itself, on memory of its own, and anyone
-// may read while it counts.
+// Counts of events by limit and route. Each evaluator has its own counters, which any thread may read.
 #pragma once
 
 #include <array>
@@ -20,14 +19,14 @@ enum class Event : std::uint8_t {
   uncharged,      // would have admitted, but another limit denied
   warned,         // admitted with a warning
   blocked,        // denied by a penalty
-  shadow_denied,  // a shadow limit would have
-  skipped,        // no key, and the limit says skip
-  shared,         // no key, and all such share a counter
+  shadow_denied,  // a shadow limit would have denied
+  skipped,        // no key, with `missing: skip`
+  shared,         // no key, with `missing: share`
   unlimited,      // a tier without a limit
   candidate_agrees,
   candidate_newly_denied,
   candidate_newly_admitted,
-  usage_mismatch,  // charged in another way than the limit's `usage` says
+  usage_mismatch,  // charged in another way than the limit's `usage` declares
 };
 
 inline constexpr std::size_t event_kinds = 13;
@@ -35,7 +34,7 @@ inline constexpr std::size_t event_kinds = 13;
 using EventCounts = std::array<base::Counter, event_kinds>;
 using EventTotals = std::array<std::uint64_t, event_kinds>;
 
-// Rows are (limit, route) pairs, numbered by the plan.
+// Rows are (limit, route) pairs, numbered by Bindings.
 class Counters {
  public:
   explicit Counters(std::size_t rows) : rows_(std::make_unique<EventCounts[]>(rows)), count_(rows) {}
@@ -47,7 +46,7 @@ class Counters {
     }
   }
 
-  base::Counter ignored_headers;  // requests that claimed what only a trusted proxy may
+  base::Counter ignored_headers;  // requests with headers that only a trusted proxy may set
   base::Counter unknown_tiers;
   base::Counter uncovered;
 
@@ -56,7 +55,7 @@ class Counters {
   std::size_t count_;
 };
 
-// How decisions came about where the store is shared: one count for each limit of each request.
+// Counts the path of each decision if the store is shared: one for each limit of each request.
 using store::Path;
 
 inline constexpr std::size_t store_path_kinds = 6;

@@ -6,7 +6,6 @@
 #include "match/consumer.h"
 
 namespace weir::engine {
-
 namespace {
 
 using store::Fallback;
@@ -16,7 +15,7 @@ using store::Operation;
 }  // namespace
 
 void DescriptorsEvaluation::begin(const Bindings& bindings, std::string_view domain,
-                                  std::span<const match::DescriptorQuery> asks, const AskOptions& options,
+                                  std::span<const match::DescriptorQuery> asks, const EvaluationOptions& options,
                                   Instant now) {
   start(bindings, now, &DescriptorsEvaluation::read_live);
   quotas_ = {};
@@ -42,12 +41,12 @@ void DescriptorsEvaluation::begin(const Bindings& bindings, std::string_view dom
   for (std::size_t i = 0; i < asks.size(); ++i) begin_outcome(i);
   if (options.receipts != nullptr) asked_.prepare_receipts();
   if (!asked_.too_many && !asked_.live.empty()) ask_live();
-  for (std::size_t i = 0; asked_.too_many && i < asks.size(); ++i) {  // none is asked
+  for (std::size_t i = 0; asked_.too_many && i < asks.size(); ++i) {  // too many limits: none is asked
     if (asked_.limits[i].states != nullptr) asked_.outcomes[i].decision = {.admitted = true};
   }
 }
 
-// --- which limit each of them has, under which key
+// --- matching: the limit and the key of each descriptor
 
 void DescriptorsEvaluation::match(std::size_t i, const match::DescriptorQuery& ask) {
   DescriptorStatus& status = statuses_[i];
@@ -80,7 +79,7 @@ void DescriptorsEvaluation::match(std::size_t i, const match::DescriptorQuery& a
   match::append_shared_descriptor(matched.text, key_);
 }
 
-// Counts for the tuple as it is, whatever is configured for it.
+// An override is keyed by the whole descriptor and ignores the configured limit.
 void DescriptorsEvaluation::match_override(std::size_t i, const match::DescriptorQuery& ask) {
   const WindowNumbers& numbers = *ask.limit_override;
   Matched& matched = matched_[i];
@@ -114,7 +113,7 @@ void DescriptorsEvaluation::match_configured(std::size_t i) {
   status.numbers = {rate.count, rate.per};
 }
 
-// A limit that another one of this request replaces, by its name, is as if it had not matched.
+// A limit whose name is in `replaces` of another descriptor of this request counts as unmatched.
 void DescriptorsEvaluation::drop_replaced() noexcept {
   const std::span matched = std::span(matched_).first(statuses_.size());
   for (std::size_t i = 0; i < matched.size(); ++i) {
@@ -136,14 +135,15 @@ void DescriptorsEvaluation::begin_outcome(std::size_t i) {
   const Matched& matched = matched_[i];
   AskedLimit& limit = asked_.limits[i];
   Outcome& outcome = asked_.outcomes[i];
-  outcome.max_wait = Duration::zero();  // nobody waits here
+  outcome.max_wait = Duration::zero();  // descriptors are never delayed
   limit.text_end = asked_.texts.size();
   if (limit.states != nullptr) {
     const BoundLimit* const bound = outcome.limit == Verdict::no_limit ? nullptr : &bindings().limits()[outcome.limit];
     asked_.set_consumer(i, bound, *limit.states, [&](std::string& texts) { texts += matched.text; });
   }
   const bool is_live = !asked_.is_shadow(i) && !limit.gives_back;
-  if (!is_live || limit.states == nullptr) outcome.decision = {.admitted = true};  // it may not be asked
+  if (!is_live || limit.states == nullptr)
+    outcome.decision = {.admitted = true};  // the decision if the limit is not asked
   if (matched.banned) decide_banned(i);
   if (!is_live) {
     if (limit.states != nullptr) ask_later();
@@ -170,12 +170,12 @@ void DescriptorsEvaluation::decide_banned(std::size_t i) noexcept {
 
 // --- the steps
 
-// A request that is denied already only looks, to say what remains.
+// A request that is already denied only peeks, to report what remains.
 void DescriptorsEvaluation::ask_live() {
   then(&DescriptorsEvaluation::read_live);
-  const bool only_looks = !asked_.is_report() && (banned_ || quotas_.are_full());
-  Group& group = new_group(asked_.operation(!only_looks), later(Fallback::by_limit));
-  for (const std::uint32_t i : asked_.live) asked_.add_check(group, i, only_looks ? Cost{0} : asked_.outcomes[i].cost);
+  const bool only_peeks = !asked_.is_report() && (banned_ || quotas_.are_full());
+  Group& group = new_group(asked_.operation(!only_peeks), later(Fallback::by_limit));
+  for (const std::uint32_t i : asked_.live) asked_.add_check(group, i, only_peeks ? Cost{0} : asked_.outcomes[i].cost);
 }
 
 void DescriptorsEvaluation::read_live() {
@@ -196,7 +196,7 @@ void DescriptorsEvaluation::read_live() {
   conclude(!denies && !asked_.too_many && !asked_.closed && !banned_ && !quotas_.are_full());
 }
 
-// Quotas that deny are left out when the others are asked again. False if there is nothing to ask again.
+// Removes the quotas that deny, so that the other limits can be asked again. Returns false if nothing is left to ask.
 bool DescriptorsEvaluation::drop_full_quotas() {
   const auto admits = [&](std::uint32_t i) { return asked_.outcomes[i].decision.admitted; };
   const bool only_quotas_deny =
@@ -219,8 +219,8 @@ void DescriptorsEvaluation::conclude(bool admits) {
   asks_later() ? ask_followers(admits) : finish();
 }
 
-// A descriptor that does not fit counts all the same if its hits are more than one: they tell of what was used already.
-// One that fits is not charged by a call that is denied, unless its domain says so.
+// A descriptor that denies is charged anyway if it has more than one hit: such hits report what was used already. One
+// that admits is not charged by a denied call, unless the domain has charges_denied.
 bool DescriptorsEvaluation::is_charged_unasked(std::size_t i, bool admits) const noexcept {
   const AskedLimit& limit = asked_.limits[i];
   const Outcome& outcome = asked_.outcomes[i];
@@ -258,15 +258,15 @@ void DescriptorsEvaluation::read_corrections() {
 }
 
 void DescriptorsEvaluation::finish() {
-  const bool is_report = asked_.is_report();  // admitted, whatever remains
+  const bool is_report = asked_.is_report();  // always admitted
   for (std::size_t i = 0; i < statuses_.size(); ++i) {
     DescriptorStatus& status = statuses_[i];
     const AskedLimit& limit = asked_.limits[i];
     if (is_report) status.admitted = true;
-    if (limit.states == nullptr) continue;  // a ban has said it
+    if (limit.states == nullptr) continue;  // decided by decide_banned, or not limited
     status.decision = asked_.outcomes[i].decision;
     status.admitted = asked_.is_shadow(i) || limit.gives_back || is_report || status.decision.admitted;
-    if (limit.was_open) status.kind = DescriptorStatus::Kind::unmatched;  // nothing is known of it
+    if (limit.was_open) status.kind = DescriptorStatus::Kind::unmatched;  // its numbers are unknown
   }
   result().verdict.outcomes = asked_.outcomes;
   const bool has_receipts = is_report && is_known_domain() && !asked_.too_many;

@@ -1,9 +1,9 @@
-// The descriptors of one request evaluated: their limits together, all or nothing, with what follows.
+// Evaluates the descriptors of one request: their live limits together, all or nothing, then the followers.
 //
-//   live limits -> shadow limits, what is charged all the same, what is given back
+//   live limits -> shadow limits, unconditional charges, refunds
 //
-// Quota descriptors (`quota_mode`) stand for each other: those that are over are left out, and the request is over only
-// if all of them are, or any other descriptor is.
+// Quota descriptors (`quota_mode`) are alternatives: those over the limit are left out, and the request is over the
+// limit only if all of them are, or any other descriptor is.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@ class DescriptorsEvaluation final : public Evaluation {
   explicit DescriptorsEvaluation(EvaluationBatch& batch) noexcept : Evaluation(batch) {}
 
   void begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
-             const AskOptions& options, Instant now);
+             const EvaluationOptions& options, Instant now);
 
-  // False if the policy does not have the domain; then nothing is asked.
+  // False if the policy does not have the domain. Then every status is unmatched.
   [[nodiscard]] bool is_known_domain() const noexcept { return domain_ != nullptr; }
   // One for each descriptor.
   [[nodiscard]] std::span<const DescriptorStatus> statuses() const noexcept { return statuses_; }
 
  private:
-  // A descriptor's match, beside its outcome and its asked limit.
+  // The match of one descriptor, with the same index as its outcome and its asked limit.
   struct Matched {
     const policy::Descriptor* descriptor;
     core::Rule of_override;
-    std::string text;  // of the consumer, as a shared store names it
-    bool banned;       // nothing per unit: has no table, and is over for all but a look
+    std::string text;  // the consumer's name on a shared store
+    bool banned;       // a limit of zero: it has no table, and denies everything except a peek
   };
   struct Quotas {
     std::size_t count = 0;
     std::size_t full = 0;
-    bool was_closed = false;  // the store being unavailable
+    bool was_closed = false;  // a quota was denied because the store is unavailable
 
     [[nodiscard]] bool are_full() const noexcept { return count > 0 && full == count; }
   };
@@ -70,12 +70,12 @@ class DescriptorsEvaluation final : public Evaluation {
   AskedLimits asked_{*this};
   Followers followers_{*this, asked_};
   const policy::Domain* domain_ = nullptr;
-  // Only grows, and is not cleared: clearing it for each request would cost more than to decide.
+  // Only grows: clearing it for each request would cost more than a decision.
   std::vector<Matched> matched_;
   std::vector<DescriptorStatus> statuses_;
   std::string key_;
   Quotas quotas_;
-  bool banned_ = false;  // by a descriptor with nothing per unit
+  bool banned_ = false;  // denied by a descriptor with a limit of zero
 };
 
 }  // namespace weir::engine

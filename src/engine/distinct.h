@@ -1,6 +1,6 @@
-// How many different consumers there were, within a few percent, in 2 KiB (HyperLogLog). Callable from any thread.
+// Estimates the number of distinct consumers within a few percent, in 2 KiB (HyperLogLog). Thread-safe.
 //
-// Input are keyed hashes, so nobody can aim at the registers from outside.
+// The input is keyed hashes, so clients cannot target registers.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace weir::engine {
 
 class DistinctEstimate {
  public:
-  // The usual error is 1.04 / sqrt(registers): 2.3 %.
+  // The standard error is 1.04 / sqrt(registers): 2.3 %.
   static constexpr unsigned index_bits = 11;
   static constexpr std::size_t registers = std::size_t{1} << index_bits;
 
   void add(std::uint64_t hash) noexcept {
-    // The table uses the upper bits to find a place; scattering anew costs a multiplication.
+    // The table indexes by the upper bits, so the hash is mixed again.
     const std::uint64_t mixed = (hash ^ hash >> 32) * 0x9e37'79b9'7f4a'7c15;
     const std::uint64_t run = mixed << index_bits | std::uint64_t{1} << (index_bits - 1);
     const auto rank = static_cast<std::uint8_t>(std::countl_zero(run) + 1);
@@ -46,7 +46,7 @@ class DistinctEstimate {
     }
     constexpr double count = registers;
     const double raw = 0.7213 / (1 + 1.079 / count) * count * count / sum;
-    // While many registers are untouched, their number says more.
+    // Linear counting is more accurate while many registers are untouched.
     const bool few = raw <= 2.5 * count && untouched > 0;
     return static_cast<std::uint64_t>(
         std::llround(few ? count * std::log(count / static_cast<double>(untouched)) : raw));
@@ -56,7 +56,7 @@ class DistinctEstimate {
   std::array<std::atomic<std::uint8_t>, registers> registers_{};
 };
 
-// How many different consumers there were lately: in this hour or in the one before, whichever saw more.
+// Counts distinct consumers in the current hour or in the previous one, whichever had more.
 class RecentDistinct {
  public:
   void add(std::uint64_t hash, Instant now) noexcept {
@@ -76,7 +76,7 @@ class RecentDistinct {
     return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()).count();
   }
 
-  // One thread clears the hour that begins. What others add to it meanwhile may be lost: it is an estimate.
+  // One thread clears the new hour. Additions of other threads may be lost until then, which an estimate tolerates.
   void turn_to(std::int64_t hour) noexcept {
     std::int64_t before = hour_.load(std::memory_order_relaxed);
     while (before < hour && !hour_.compare_exchange_weak(before, hour, std::memory_order_acq_rel)) {

@@ -30,31 +30,32 @@ Result<void> Engine::save(const std::filesystem::path& directory, Instant now) {
 
 std::unique_ptr<Evaluator> Engine::new_evaluator(const EvaluatorOptions& options) {
   const std::lock_guard guard(mutex_);
-  evaluators_.reserve(evaluators_.size() + 1);  // one that is made is in the list: it takes itself out, under the lock
+  evaluators_.reserve(evaluators_.size() + 1);  // push_back must not throw: the evaluator's destructor takes mutex_
   std::unique_ptr<Evaluator> evaluator(new Evaluator(*this, bindings_, options));
   evaluators_.push_back(evaluator.get());
   return evaluator;
 }
 
-// Tables that the new policy takes over serve both until the last evaluator has changed; only where states have to move
-// to wider cells does everyone wait for it.
+// Tables that the new policy takes over serve both policies until the last evaluator has switched. Evaluators wait only
+// if states must move to wider cells.
 Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock) {
   const std::lock_guard not_saving(saving_);
-  auto bindings = Bindings::create(std::move(ruleset), options_, bindings_.get());  // which changes under saving_ only
+  auto bindings = Bindings::create(std::move(ruleset), options_,
+                                   bindings_.get());  // bindings_ changes only while saving_ is locked
   if (!bindings) return tl::unexpected(bindings.error());
-  put_into_force(*bindings, clock.now());
+  activate(*bindings, clock.now());
   (*bindings)->tables().carry_over(clock);
   return {};
 }
 
-void Engine::put_into_force(const std::shared_ptr<Bindings>& bindings, Instant now) {
+void Engine::activate(const std::shared_ptr<Bindings>& bindings, Instant now) {
   const std::lock_guard guard(mutex_);
-  std::vector<Evaluator::Hold> held;
-  for (Evaluator* evaluator : evaluators_) held.emplace_back(evaluator->busy_);
+  std::vector<Evaluator::Lock> locks;
+  for (Evaluator* evaluator : evaluators_) locks.emplace_back(evaluator->busy_);
   bindings->tables().move_states(now);
   for (Evaluator* evaluator : evaluators_) {
     add(*evaluator, past_);
-    evaluator->enter(bindings);
+    evaluator->set_bindings(bindings);
   }
   bindings_ = bindings;
   bindings_->tables().apply_budget();
@@ -95,7 +96,7 @@ std::vector<Engine::LimitFigures> Engine::limit_figures(Instant now) const {
   return figures;
 }
 
-void Engine::dismiss(Evaluator& evaluator) {
+void Engine::unregister_evaluator(Evaluator& evaluator) {
   const std::lock_guard guard(mutex_);
   add(evaluator, past_);
   add(evaluator, past_paths_);

@@ -1,7 +1,7 @@
-// A policy in force: its states, and the evaluators that decide by it. Callable from any thread.
+// The active policy, its states, and the evaluators that use it. Thread-safe.
 //
-// A reload replaces the policy whole. Evaluators finish the batches in hand, then all go on by the new one. States keep
-// their usage under new numbers; what the new policy no longer knows is forgotten.
+// A reload replaces the whole policy. Evaluators finish their current batches, then all switch to the new policy.
+// States keep their usage under new numbers; states of limits that the new policy does not have are dropped.
 #pragma once
 
 #include <atomic>
@@ -31,36 +31,36 @@ class Engine {
 
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options);
 
-  // The same with the states that save() left in a directory, under their hash key. Files that are damaged, foreign or
-  // of another hash key are told as problems, and their limits begin with no states.
+  // Creates an engine with the states and the hash key that save() wrote to a directory. A file that is damaged,
+  // foreign or has another hash key is reported as a problem, and its limit starts without states.
   struct Restored {
     std::unique_ptr<Engine> engine;
-    std::vector<std::string> names;  // of the states that were restored
+    std::vector<std::string> names;  // names of the restored states
     std::vector<Error> problems;
   };
   static Result<Restored> restore(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options,
                                   const std::filesystem::path& directory, Instant now);
 
-  // One file for each table; store/local/snapshot_folder.h says what holds when it is cut short. Decisions go on, a
-  // reload waits for it.
+  // Writes one file for each table; store/local/snapshot_folder.h describes what an interrupted save leaves. Decisions
+  // continue during a save; a reload waits for it.
   Result<void> save(const std::filesystem::path& directory, Instant now);
 
-  // For states that are saved in the same directory.
+  // Other states that are saved in the same directory use this key too.
   [[nodiscard]] const table::HashKey& hash_key() const noexcept { return options_.hash_key; }
 
-  // One for each thread that evaluates; gone before the engine.
+  // One for each thread. Evaluators must be destroyed before the engine.
   [[nodiscard]] std::unique_ptr<Evaluator> new_evaluator(const EvaluatorOptions& options = {});
 
-  // Set where something was admitted here while a shared store was away, and is still to be charged to it: for an
+  // True if requests were admitted while the shared store was unavailable and are not charged to it yet. Used by an
   // OutageStore on these states.
   [[nodiscard]] std::atomic<bool>& has_charges() noexcept { return has_charges_; }
 
-  // On an error nothing has changed. Buckets that fill sooner from now on are gone over when it is in force.
+  // On an error nothing changes. States whose buckets now fill sooner are converted after the new policy is active.
   Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock);
 
   [[nodiscard]] std::shared_ptr<const Bindings> bindings() const;
 
-  // Since the start, over reloads and evaluators that are gone: by (limit, route).
+  // Totals by (limit, route) since startup, including earlier policies and destroyed evaluators.
   using Tally = std::map<std::pair<std::string, std::string>, EventTotals>;
   struct Totals {
     Tally by_limit_and_route;
@@ -70,13 +70,12 @@ class Engine {
   };
   [[nodiscard]] Totals totals() const;
 
-  // How decisions came about, since the start; all zero where the store is not shared.
+  // Totals since startup; all zero if the store is not shared.
   [[nodiscard]] StorePathTotals store_paths() const;
 
-  // What the tables take and hold.
   [[nodiscard]] std::vector<store::Tables::Figures> table_figures(Instant now) const;
 
-  // How many consumers a limit has seen of late, and how many its candidate has treated differently; estimates.
+  // Estimates of a limit's recent consumers, and of those that its candidate would have treated differently.
   struct LimitFigures {
     std::string limit;
     std::uint64_t distinct_consumers = 0;
@@ -91,18 +90,18 @@ class Engine {
   Engine(const Options& options, std::shared_ptr<Bindings> bindings)
       : options_(options), bindings_(std::move(bindings)) {}
 
-  void put_into_force(const std::shared_ptr<Bindings>& bindings, Instant now);
-  void dismiss(Evaluator& evaluator);
+  void activate(const std::shared_ptr<Bindings>& bindings, Instant now);
+  void unregister_evaluator(Evaluator& evaluator);
   static void add(const Evaluator& evaluator, Totals& totals);
   static void add(const Evaluator& evaluator, StorePathTotals& totals);
 
   const Options options_;
 
-  std::mutex saving_;         // taken first: while states are written none may move to other tables
-  mutable std::mutex mutex_;  // taken before any evaluator's
+  std::mutex saving_;         // locked before mutex_: states must not move to other tables while they are saved
+  mutable std::mutex mutex_;  // locked before the mutex of any evaluator
   std::shared_ptr<Bindings> bindings_;
   std::vector<Evaluator*> evaluators_;
-  Totals past_;  // of evaluators and plans that are gone
+  Totals past_;  // totals of destroyed evaluators and earlier policies
   StorePathTotals past_paths_{};
   std::atomic<bool> has_charges_{false};
 };

@@ -1,7 +1,7 @@
 // The step machine that takes one request through a store. Its users are queries, descriptors, receipts and resets.
 //
-// A step reads the answers to the groups of checks that were prepared before it, prepares the next ones, and says which
-// step reads those. Most requests take one step with one group.
+// A step reads the answers to the groups of checks that were prepared before it, prepares the next ones, and sets the
+// step that reads those. Most requests take one step with one group.
 //
 //   1. A step runs only while no group is unanswered.
 //   2. Each prepared group is submitted once, in order: those that begin() prepares by the batch, in the order of its
@@ -33,10 +33,9 @@ class EvaluationBatch;
 
 struct EvaluationResult {
   Verdict verdict;
-  store::Holdings holdings;  // filled by a look that asks for it; by a reset, as they were before
-  ReceiptParts receipt;      // opened by a reserve; no parts: none
-  // One for each limit of a reserve that was admitted or of a report, or for each part of a receipt. None for
-  // candidates.
+  store::Holdings holdings;  // set by a peek with wants_holdings; a reset sets it to the values before the reset
+  ReceiptParts receipt;      // opened by a reserve; without parts if there is none
+  // One for each limit of an admitted reserve or of a report, or for each part of a receipt. Candidates have none.
   std::vector<ReceiptOutcome> receipt_outcomes;
 };
 
@@ -54,14 +53,14 @@ class Evaluation : private store::Callback {
   [[nodiscard]] bool asks_later() const noexcept { return asks_later_; }
   void advance();
 
-  // Valid when it is finished, until the next begin().
+  // Valid from the last step until the next begin().
   [[nodiscard]] const EvaluationResult& result() const noexcept { return result_; }
 
   // --- for the users, and for the parts that they share (asked_limits.h, followers.h)
 
   [[nodiscard]] const Bindings& bindings() const noexcept { return *bindings_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
-  [[nodiscard]] StorePaths* paths() const noexcept { return paths_; }  // null: the store is this process's own
+  [[nodiscard]] StorePaths* paths() const noexcept { return paths_; }  // null: the store is local
   [[nodiscard]] EvaluationResult& result() noexcept { return result_; }
   [[nodiscard]] bool store_failed() const noexcept { return failure_ != store::Failure::none; }
   // The fallback of a later group, given the one for a store that has answered so far.
@@ -71,24 +70,23 @@ class Evaluation : private store::Callback {
 
   void ask_later() noexcept { asks_later_ = true; }
   store::Group& new_group(store::Operation operation, store::Fallback fallback);
-  // The next check of the group that was made last, with what an earlier request left in it.
+  // The next check of the newest group. It may contain values of an earlier request.
   [[nodiscard]] store::Check& next_check(store::Group& group) {
     if (checks_used_ == group.checks.size()) group.checks.emplace_back();
     return group.checks[checks_used_++];
   }
-  // The groups that were answered. New ones take their place: what the n-th of them says must be read before more than
-  // n new ones are made.
+  // The answered groups. New groups reuse their memory: read the n-th answer before more than n new groups are made.
   [[nodiscard]] std::span<store::Group> take_answers() noexcept {
     return std::span(groups_).first(std::exchange(used_, 0));
   }
-  // Applies what the answer to the first group says about the store to all later ones.
+  // Applies the store's failure and deadline in the first answer to all later groups.
   void note_first(const store::Group& group) noexcept;
 
  protected:
   explicit Evaluation(EvaluationBatch& batch) noexcept;
   ~Evaluation() = default;
 
-  // Begins: `first` reads the answers to what begin() prepares.
+  // `first` is the step that reads the answers to the groups that begin() prepares.
   template <class User>
   void start(const Bindings& bindings, Instant now, void (User::*first)()) {
     start(bindings, now);
@@ -115,12 +113,12 @@ class Evaluation : private store::Callback {
   Step next_ = nullptr;
   std::vector<store::Group> groups_;  // only grows; those in use come first
   std::size_t used_ = 0;
-  std::size_t checks_used_ = 0;  // of the last group
+  std::size_t checks_used_ = 0;  // number of checks used in the last group
   std::size_t pending_ = 0;      // groups that are not answered
-  bool advancing_ = false;       // advance() is submitting, and reads the answers itself
+  bool advancing_ = false;       // advance() is submitting, and continues by itself
   bool asks_later_ = false;
-  store::Failure failure_ = store::Failure::none;  // of the store, for the first group
-  std::optional<store::Deadline> deadline_;        // of all steps together
+  store::Failure failure_ = store::Failure::none;  // the store's failure on the first group
+  std::optional<store::Deadline> deadline_;        // deadline of all steps together
   EvaluationResult result_;
 };
 

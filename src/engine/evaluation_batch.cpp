@@ -14,11 +14,12 @@ std::optional<Error> error_of(ResetEvaluation::Outcome outcome) {
     case ResetEvaluation::Outcome::done:
       break;
     case ResetEvaluation::Outcome::shared:
-      return Error{"consumer",
-                   "shares a state with others for want of memory, and that was not reset: it would let them start "
-                   "afresh too; give state.memory more, and restart"};
+      return Error{
+          "consumer",
+          "shares a state with other consumers because memory is full, so it was not reset; raise state.memory "
+          "and restart"};
     case ResetEvaluation::Outcome::unanswered:
-      return Error{"store", "is away, and the consumer may not be forgotten there: try again when it is back"};
+      return Error{"store", "unavailable: the consumer may not have been reset; retry when the store is back"};
   }
   return std::nullopt;
 }
@@ -37,7 +38,7 @@ void EvaluationBatch::clear() noexcept {
   used_ = throttles_used_ = 0;
   order_.clear();
   bindings_.reset();
-  told_ = nullptr;
+  on_done_ = nullptr;
   abandoned_ = false;
 }
 
@@ -46,16 +47,16 @@ EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind) {
   order_.push_back({false, static_cast<std::uint32_t>(used_)});
   Item& item = *items_[used_++];
   item.kind = kind;
-  if (item.options.receipts != nullptr) item.receipt_ask = {};
+  if (item.options.receipts != nullptr) item.receipt_request = {};
   item.options = {};
   item.error.reset();
   return item;
 }
 
-EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind, const ReceiptAsk& ask) {
+EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind, const ReceiptRequest& ask) {
   Item& item = new_item(kind);
-  item.receipt_ask = ask;
-  item.options.receipts = &item.receipt_ask;
+  item.receipt_request = ask;
+  item.options.receipts = &item.receipt_request;
   return item;
 }
 
@@ -90,13 +91,13 @@ bool EvaluationBatch::submit() {
   return submit(evaluator_.clock_->now(), {});
 }
 
-// CL.THROTTLE in this process's own memory has nothing to do with a policy, nor with a reload of it.
+// A batch of CL.THROTTLE on a local store needs no policy, hence no lock against a reload.
 bool EvaluationBatch::submit(Instant now, std::span<const Instant> times) {
-  Evaluator::Hold hold;
+  Evaluator::Lock lock;
   if (used_ > 0 || evaluator_.is_shared_) {
-    hold = evaluator_.hold();
+    lock = evaluator_.lock();
     bindings_ = evaluator_.bindings_;
-    if (evaluator_.observer_ != nullptr) begun_ = evaluator_.observer_->begin();
+    if (evaluator_.observer_ != nullptr) started_ = evaluator_.observer_->begin();
   }
   open_ = order_.size();
   submitting_ = true;
@@ -140,7 +141,7 @@ void EvaluationBatch::begin(Item& item, Instant now) {
       break;
     case Kind::receipt:
       item.evaluation = &item.by_receipt;
-      item.by_receipt.begin(*bindings_, item.receipt, item.receipt_ask, now);
+      item.by_receipt.begin(*bindings_, item.receipt, item.receipt_request, now);
       break;
     case Kind::descriptors:
       item.evaluation = &item.by_descriptors;
@@ -162,7 +163,7 @@ void EvaluationBatch::begin(Item& item, Instant now) {
   const auto groups = item.evaluation->prepared();
   for (store::Group& group : groups) to_submit_.push_back(&group);
   if (!groups.empty()) return;
-  if (item.evaluation->asks_later()) flush();  // in the order of the requests
+  if (item.evaluation->asks_later()) flush();  // submits earlier requests first, to keep their order
   item.evaluation->advance();
 }
 
@@ -193,8 +194,7 @@ void EvaluationBatch::begin_descriptor_reset(Item& item, Instant now) {
   }
   std::string text;
   match::append_shared_descriptor(text, item.consumer);
-  // What is not limited has nothing counted.
-  static const BoundLimit unlimited;
+  static const BoundLimit unlimited;  // stands for a limit without states to reset
   const auto& limit = (*found)->limit;
   item.by_reset.begin(*bindings_, limit ? bindings_->limits()[*limit] : unlimited, item.consumer, text, now);
 }
@@ -205,7 +205,7 @@ void EvaluationBatch::flush() {
   to_submit_.clear();
 }
 
-// Who waits is told without the hold: what it does then may take other locks, or long.
+// The callback runs without the lock: it may take other locks, or take long.
 void EvaluationBatch::on_answered(Evaluation& evaluation) {
   if (submitting_) return evaluation.advance();
   {
@@ -214,7 +214,7 @@ void EvaluationBatch::on_answered(Evaluation& evaluation) {
     if (open_ > 0) return;
     conclude(evaluator_.clock_->now());
   }
-  tell();
+  notify();
 }
 
 void EvaluationBatch::answered(store::Group& group) {
@@ -225,19 +225,19 @@ void EvaluationBatch::answered(store::Group& group) {
     const std::lock_guard guard(evaluator_.busy_);
     conclude(evaluator_.clock_->now());
   }
-  tell();
+  notify();
 }
 
-void EvaluationBatch::tell() {
+void EvaluationBatch::notify() {
   if (abandoned_) return evaluator_.put_back(this);
-  if (const auto told = std::exchange(told_, nullptr)) told();
+  if (const auto callback = std::exchange(on_done_, nullptr)) callback();
 }
 
 void EvaluationBatch::conclude(Instant now) {
   const bool counts = evaluator_.bindings_ == bindings_;
   for (std::size_t i = 0; i < used_; ++i) finish(*items_[i], counts, now);
   const bool is_seen = counts && !abandoned_ && used_ > 0 && evaluator_.observer_ != nullptr;
-  if (is_seen) evaluator_.observer_->evaluated(*this, begun_, now);
+  if (is_seen) evaluator_.observer_->evaluated(*this, started_, now);
 }
 
 void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
@@ -247,7 +247,8 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
     case Kind::query:
     case Kind::named: {
       if (!counts || item.options.peek) return;
-      const bool reserves = item.options.receipts != nullptr && item.receipt_ask.what == ReceiptAsk::What::reserve;
+      const bool reserves =
+          item.options.receipts != nullptr && item.receipt_request.action == ReceiptRequest::Action::reserve;
       evaluator_.count(item.by_query.matched, result.verdict, now);
       evaluator_.count_usage(result.verdict, reserves ? std::optional(policy::Usage::reserved) : std::nullopt);
       return;
@@ -258,7 +259,7 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
       return;
     case Kind::report:
     case Kind::report_named:
-      if (counts && item.receipt_ask.what == ReceiptAsk::What::report) {
+      if (counts && item.receipt_request.action == ReceiptRequest::Action::report) {
         evaluator_.count_usage(result.verdict, policy::Usage::reported);
       }
       return;
@@ -274,7 +275,7 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
 void EvaluationBatch::release() noexcept {
   if (!in_flight()) return evaluator_.put_back(this);
   abandoned_ = true;
-  told_ = nullptr;
+  on_done_ = nullptr;
 }
 
 }  // namespace weir::engine

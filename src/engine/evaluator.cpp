@@ -8,7 +8,7 @@
 namespace weir::engine {
 namespace {
 
-constexpr std::size_t usual_requests = 64;  // a batch that was larger is not kept for what is small
+constexpr std::size_t max_spare_items = 64;  // larger batches are not reused
 
 Event event_of(const Outcome& outcome, const Verdict& verdict) noexcept {
   if (outcome.standing == Standing::shadow) {
@@ -40,21 +40,21 @@ Evaluator::Evaluator(Engine& engine, std::shared_ptr<const Bindings> bindings, c
       clock_(options.clock),
       is_shared_(bindings->shared_keys() != nullptr) {
   throttle_.throttle = options.throttle;
-  enter(std::move(bindings));
+  set_bindings(std::move(bindings));
 }
 
 Evaluator::~Evaluator() {
-  engine_.dismiss(*this);
+  engine_.unregister_evaluator(*this);
 }
 
-void Evaluator::enter(std::shared_ptr<const Bindings> bindings) {
+void Evaluator::set_bindings(std::shared_ptr<const Bindings> bindings) {
   auto counters = std::make_unique<Counters>(bindings->rows());
   scratch_.emplace(bindings->matcher());
   counters_ = std::move(counters);
-  // A count of its own: every batch holds the bindings, and the loops must not share a counter for that.
+  // Each evaluator has a separate reference count: every batch copies the pointer, and loops must not contend for it.
   const Bindings* const shared = bindings.get();
   bindings_ = std::shared_ptr<const Bindings>(shared, [keep = std::move(bindings)](const Bindings*) {});
-  if (observer_ != nullptr) observer_->entered(*bindings_);
+  if (observer_ != nullptr) observer_->bindings_changed(*bindings_);
 }
 
 EvaluationBatchPtr Evaluator::new_batch() {
@@ -62,8 +62,8 @@ EvaluationBatchPtr Evaluator::new_batch() {
 }
 
 void Evaluator::put_back(EvaluationBatch* batch) noexcept {
-  // One is kept whatever its size: on a store of this process's own it is the only one.
-  const bool is_kept = spare_.size() == 0 || batch->items_.size() <= usual_requests;
+  // One batch is reused regardless of its size: on a local store it is the only one.
+  const bool is_kept = spare_.size() == 0 || batch->items_.size() <= max_spare_items;
   batch->clear();
   std::unique_ptr<EvaluationBatch> owned(batch);
   if (is_kept) spare_.put_back(std::move(owned));
@@ -128,7 +128,7 @@ Result<void> Evaluator::reset(const DescriptorName& name, Instant now) {
   return {};
 }
 
-// A look is not counted. Reads nothing of what was asked: it may be gone if the batch was released in flight.
+// Peeks are not counted. Must not read the queries: they may be destroyed if the batch was released in flight.
 void Evaluator::count_descriptors(const Verdict& verdict, std::span<const DescriptorStatus> statuses) noexcept {
   const bool admitted = verdict.admitted;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
@@ -143,8 +143,7 @@ void Evaluator::count_descriptors(const Verdict& verdict, std::span<const Descri
   }
 }
 
-// A limit's `usage` is about what charges it. What costs it nothing is of either kind: it is how a limit whose usage is
-// reported is asked before.
+// A call that costs nothing matches any `usage`: it is how a limit whose usage is reported is checked beforehand.
 void Evaluator::count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept {
   for (const Outcome& outcome : verdict.outcomes) {
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

@@ -1,7 +1,5 @@
-// Queries in, verdicts out. One evaluator per thread; all evaluators of an engine share its states.
-//
-// A batch is evaluated as its requests would be, one after the other. On a store of this process's own nothing is
-// allocated in the steady state.
+// Evaluates queries. One evaluator per thread; all evaluators of an engine share its states. On a local store, nothing
+// is allocated in the steady state.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +28,11 @@ namespace weir::engine {
 
 class Engine;
 
-// What an evaluator works with; all of it stays longer than it does.
+// The objects that these point to must outlive the evaluator.
 struct EvaluatorOptions {
   Observer* observer = nullptr;              // null: none
   store::Store* store = nullptr;             // null: a LocalStore of its own
-  const Clock* clock = nullptr;              // null: who submits says what time it is
+  const Clock* clock = nullptr;              // null: submit() must be called with a time
   store::ThrottleTable* throttle = nullptr;  // null: there is no CL.THROTTLE
 };
 
@@ -44,34 +42,33 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // While it is held no reload takes place. Short: a reload waits for it.
-  using Hold = std::unique_lock<std::recursive_mutex>;
-  [[nodiscard]] Hold hold() { return Hold(busy_); }
-  // The same if nobody else holds it; otherwise it owns nothing.
-  [[nodiscard]] Hold try_hold() { return Hold(busy_, std::try_to_lock); }
+  // Blocks reloads. Lock briefly: a reload waits for it.
+  using Lock = std::unique_lock<std::recursive_mutex>;
+  [[nodiscard]] Lock lock() { return Lock(busy_); }
+  [[nodiscard]] Lock try_lock() { return Lock(busy_, std::try_to_lock); }
 
-  // Whether other processes share the states.
+  // True if other processes share the states.
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
   [[nodiscard]] EvaluationBatchPtr new_batch();
 
-  // The hash of a key for CL.THROTTLE; its state is on its way into the cache then.
+  // Returns the hash of a key for CL.THROTTLE, and prefetches its state.
   [[nodiscard]] table::KeyHash seek_throttle(std::string_view key) const noexcept {
     return throttle_.throttle->seek(key);
   }
 
-  // On a store that answers at once. The verdict's views are good until the next call.
+  // These require a store that answers at once. The views in a verdict are valid until the next call.
   [[nodiscard]] Verdict evaluate(const Query& query, Instant now);
   void evaluate(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
   void evaluate(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts);
   [[nodiscard]] Result<Verdict> evaluate(const NamedQuery& ask, Instant now);
-  // True if all of the descriptors admit; `statuses` has their number.
+  // True if all descriptors admit. `statuses` must have the size of `asks`.
   [[nodiscard]] bool evaluate(std::string_view domain, std::span<const DescriptorQuery> asks, Instant now,
                               std::span<DescriptorStatus> statuses);
   Result<void> reset(const NamedQuery& ask, Instant now);
   Result<void> reset(const DescriptorName& name, Instant now);
 
-  // Under hold(), or on the thread of the evaluator where no other reloads.
+  // Requires lock(), unless no other thread reloads.
   [[nodiscard]] const Bindings& bindings() const noexcept { return *bindings_; }
 
  private:
@@ -79,19 +76,18 @@ class Evaluator {
   friend class Evaluation;
   friend class EvaluationBatch;
 
-  // How many requests are matched before their groups go to the store, so that their states are on the way when they
-  // are decided.
+  // The number of requests that are matched before their groups go to the store, so that their states are prefetched.
   static constexpr std::size_t ahead = 16;
 
   Evaluator(Engine& engine, std::shared_ptr<const Bindings> bindings, const EvaluatorOptions& options);
-  // By the engine, which holds busy_.
-  void enter(std::shared_ptr<const Bindings> bindings);
+  // Requires busy_, except in the constructor.
+  void set_bindings(std::shared_ptr<const Bindings> bindings);
   void count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept;
-  // `used`: the way in which the call charges, if it is one of them.
+  // `used` is the usage of the call; none if it neither reserves nor reports.
   void count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept;
   void count_descriptors(const Verdict& verdict, std::span<const DescriptorStatus> statuses) noexcept;
   void put_back(EvaluationBatch* batch) noexcept;
-  [[nodiscard]] EvaluationBatch& own_batch();  // cleared
+  [[nodiscard]] EvaluationBatch& own_batch();  // returns own_, cleared
 
   Engine& engine_;
   store::LocalStore local_;
@@ -101,14 +97,14 @@ class Evaluator {
   const bool is_shared_;
   store::States throttle_;
 
-  // Held while evaluating: a reload waits for the requests in hand, and they never wait for each other.
+  // Locked while evaluating: a reload waits for the current requests, and evaluators never wait for each other.
   std::recursive_mutex busy_;
   std::shared_ptr<const Bindings> bindings_;
   std::unique_ptr<Counters> counters_;
   StorePaths paths_;
   std::optional<match::MatchScratch> scratch_;
   base::IdleObjects<EvaluationBatch, 64> spare_;
-  EvaluationBatchPtr own_;  // of evaluate()
+  EvaluationBatchPtr own_;  // for evaluate() and reset()
 };
 
 }  // namespace weir::engine

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace weir::engine {
-
 namespace {
 
 using store::Fallback;
@@ -53,7 +52,7 @@ void Followers::read() {
   }
 }
 
-// Sets what remains now; the decision itself stays.
+// Updates the numbers of the decision and leaves `admitted` unchanged.
 void Followers::read_charge(std::size_t i, const Group& group) noexcept {
   const Decision& after = group.checks[0].decision;
   Decision& decision = asked_.outcomes[i].decision;
@@ -61,7 +60,7 @@ void Followers::read_charge(std::size_t i, const Group& group) noexcept {
   decision.reset_after = after.reset_after;
 }
 
-// May take the place of the group that it follows from.
+// The new group may reuse the memory of `asked`.
 Group& Followers::new_correction(Operation operation, const Group& asked) {
   const store::Failure failure = asked.failure;
   Group& group = evaluation_.new_group(operation, failure == store::Failure::none ? Fallback::none : Fallback::at_once);
@@ -76,15 +75,15 @@ void Followers::charge_shadow(std::size_t i, const Group& asked) {
   corrections_.push_back({static_cast<std::uint32_t>(i), Cost{0}});
 }
 
-// As much as the state says was used, at most the hits; and says what remains then. Where nothing remains, more may
-// have been used than the limit: the core gives back no more than that.
+// Gives back the cost, but no more than was used, and updates what remains. If nothing remains, usage may exceed the
+// limit and is unknown here, so the whole cost is sent: the core gives back no more than was used.
 void Followers::give_back(std::size_t i, bool is_candidate, const Group& looked) {
   Decision of_candidate = looked.checks[0].decision;
   const Cost cost = asked_.outcomes[i].cost;
   Decision& decision = is_candidate ? of_candidate : asked_.outcomes[i].decision;
   const std::uint64_t used = decision.limit - decision.remaining;
   const Cost given{decision.remaining == 0 ? cost.units() : std::min(cost.units(), used)};
-  const core::Charged charged = core::charged_by(decision);  // the newest
+  const core::Charged charged = core::charged_by(decision);  // the newest charge
   decision.remaining += std::min(given.units(), used);
   if (decision.remaining == decision.limit) decision.reset_after = Duration::zero();
   core::admit_again(decision);
@@ -96,8 +95,8 @@ void Followers::give_back(std::size_t i, bool is_candidate, const Group& looked)
   corrections_.push_back({static_cast<std::uint32_t>(i), is_candidate ? Cost{0} : given});
 }
 
-// The store says what remains: it takes back what it has charged, and not what others hold. What a refund that failed
-// leaves is charged, as it was.
+// The store's answer says what remains: it refunds only what it has charged, not units leased to other nodes. After a
+// failed refund the units stay charged.
 void Followers::read_corrections() {
   const auto groups = evaluation_.take_answers();
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -107,7 +106,7 @@ void Followers::read_corrections() {
     if (group.operation == Operation::report) {
       if (group.decided) read_charge(i, group);
     } else if (given == Cost{0}) {
-      continue;  // a candidate's
+      continue;  // a candidate's outcome is not updated
     } else if (!group.decided) {
       decision.remaining -= std::min(decision.remaining, given.units());
     } else if (!core::is_concurrency(*group.checks[0].rule)) {

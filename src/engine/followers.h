@@ -1,8 +1,8 @@
-// What follows a verdict and cannot change it: shadow limits and candidates, descriptors that are charged whatever was
-// decided, and units that are given back.
+// Followers are asked after the verdict and cannot change it: shadow limits, candidates, descriptors that are charged
+// unconditionally, and units that are given back.
 //
-// Two steps of an evaluation: the followers are asked, each in a group of its own; then what their answers lead to is
-// settled or charged.
+// They take two steps of an evaluation: each follower is asked in a group of its own, then its answer may lead to a
+// correction, which settles or charges.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ class Followers {
  public:
   enum class Kind : std::uint8_t {
     shadow,
-    shadow_descriptor,  // if it does not fit, its hits are charged all the same, as those of a live one are
+    shadow_descriptor,  // charged even if it denies, as a live one is
     give_back,
     candidate,
     candidate_give_back,
-    charge,  // a descriptor of a call that is denied, or one that does not fit: charged without asking
+    charge,  // a descriptor that is charged although it or its call is denied
   };
 
   Followers(Evaluation& evaluation, AskedLimits& asked) noexcept : evaluation_(evaluation), asked_(asked) {}
 
   void clear() noexcept { followers_.clear(); }
-  // `fallback`: what holds if the store fails now, having answered so far. It does not apply to candidates.
+  // `fallback` applies if the store has answered so far and fails now. Candidates have none.
   void add(std::size_t i, Kind kind, store::Operation operation, store::Fallback fallback);
-  // Reads the answers, and prepares the corrections.
+  // Prepares the corrections.
   void read();
   void read_corrections();
 
@@ -43,10 +43,10 @@ class Followers {
   };
   struct Correction {
     std::uint32_t outcome;
-    Cost given;  // back; nothing: to a candidate, or it is a charge
+    Cost given;  // the units given back; zero for a candidate or a charge
   };
 
-  // What a follower asks: the limit, or its candidate.
+  // The limit, or its candidate.
   struct Target {
     const store::States& states;
     const core::Rule& rule;

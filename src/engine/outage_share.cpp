@@ -8,7 +8,7 @@
 
 namespace weir::engine {
 
-Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
+Cost max_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
   if (cost.header) return tier < cost.header->max_by_tier.size() ? cost.header->max_by_tier[tier] : Cost{1};
   Cost largest = cost.fixed;
   for (const auto& by_route : cost.by_route) largest = std::max(largest, by_route.cost);
@@ -17,7 +17,7 @@ Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
 
 Limit outage_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
                    std::uint64_t nodes) noexcept {
-  const Cost largest = largest_cost(limit.cost, tier);
+  const Cost largest = max_cost(limit.cost, tier);
   return limit.local_share ? core::local_share_of(numbers, *limit.local_share, largest)
                            : core::node_share_of(numbers, nodes, largest);
 }

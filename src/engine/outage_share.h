@@ -1,4 +1,4 @@
-// What one node admits of a policy's limit while the shared store is unavailable. Pure functions.
+// The share of a limit that one node admits while the shared store is unavailable. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 namespace weir::engine {
 
 // The most expensive request that a limit is configured for.
-[[nodiscard]] Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept;
+[[nodiscard]] Cost max_cost(const policy::CostRule& cost, std::size_t tier) noexcept;
 
-// `numbers` are those of the tier. By local_share, or else divided by `nodes`.
+// `numbers` are those of the tier. The share is `local_share` if it is set, otherwise 1 / `nodes`.
 [[nodiscard]] Limit outage_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
                                  std::uint64_t nodes) noexcept;
 

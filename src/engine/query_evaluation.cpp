@@ -16,8 +16,8 @@ using store::Operation;
 using store::Path;
 using store::States;
 
-// Until its block ends a consumer has nothing left. Then more is left, if the limit has something now; if not, when it
-// has. Before the decision is made that of a block.
+// More remains when the block ends, or later if the limit itself is empty until then. Must be called before
+// deny_for_block and begin_block, which set `remaining` to zero.
 void wait_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept {
   const Duration wait = block_wait.value_or(Duration::zero());
   const Duration own = decision.more_after.value_or(Duration::zero());
@@ -28,21 +28,21 @@ Reason reason_of(match::Exemption outright) noexcept {
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
-// A look is told of holds what a reserve would be told.
-constexpr ReceiptAsk look_at_holds{.what = ReceiptAsk::What::hold};
+// A peek at a concurrency limit reports what a reserve would be answered.
+constexpr ReceiptRequest peek_at_holds{.action = ReceiptRequest::Action::hold};
 
 }  // namespace
 
-void QueryEvaluation::begin(const Bindings& bindings, const AskOptions& options, Instant now) {
+void QueryEvaluation::begin(const Bindings& bindings, const EvaluationOptions& options, Instant now) {
   start(bindings, now, &QueryEvaluation::read_live);
   blocked_ = false;
   asked_.begin(options, matched.limits.size());
-  const ReceiptAsk*& receipts = asked_.options.receipts;
-  if (options.peek && receipts == nullptr) receipts = &look_at_holds;
+  const ReceiptRequest*& receipts = asked_.options.receipts;
+  if (options.peek && receipts == nullptr) receipts = &peek_at_holds;
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) begin_outcome(i);
-  // Most policies have no holds, and need no more of it then.
-  const bool only_holds = receipts != nullptr && receipts->what == ReceiptAsk::What::hold;
-  if (only_holds && std::ranges::none_of(asked_.limits, &AskedLimit::is_on_holds)) receipts = nullptr;
+  // A hold opens receipts only for concurrency limits, which most policies do not have.
+  const bool only_holds = receipts != nullptr && receipts->action == ReceiptRequest::Action::hold;
+  if (only_holds && std::ranges::none_of(asked_.limits, &AskedLimit::is_concurrency)) receipts = nullptr;
   if (receipts != nullptr) prepare_receipts();
   if (asked_.too_many) {  // none is asked
     for (Outcome& outcome : asked_.outcomes) outcome.decision = {.admitted = true};
@@ -51,14 +51,14 @@ void QueryEvaluation::begin(const Bindings& bindings, const AskOptions& options,
   }
 }
 
-// Filled in place, whatever was in it: it is large.
+// Reuses the outcome of an earlier request, since it is large to construct: every field must be set.
 void QueryEvaluation::begin_outcome(std::size_t i) {
   const match::MatchedLimit& limit = matched.limits[i];
   const BoundLimit& bound = bindings().limits()[limit.limit];
   const States* const own = states_of(bound.live, matched.caller.tier);
   const States* const own_candidate = states_of(bound.candidate, matched.caller.tier);
   const States& any = own != nullptr ? *own : *own_candidate;
-  // What a limit writes as its cost was charged when the request came.
+  // A report charges only limits that take the caller's cost. The others were charged when the request was checked.
   const bool is_charged_already = asked_.is_report() && !limit.takes_cost;
   const States* const live = is_charged_already ? nullptr : own;
   const States* const candidate = is_charged_already ? nullptr : own_candidate;
@@ -71,7 +71,7 @@ void QueryEvaluation::begin_outcome(std::size_t i) {
   outcome.consumer = any.table->hash(matched.key(i));
   outcome.cost = limit.cost;
   outcome.max_wait = asked_.options.max_wait;
-  if (!is_live || live == nullptr || gives_back) {  // it may not be asked
+  if (!is_live || live == nullptr || gives_back) {  // the decision if the limit is not asked
     outcome.decision = Decision{};
     outcome.decision.admitted = true;
   }
@@ -86,19 +86,18 @@ void QueryEvaluation::begin_outcome(std::size_t i) {
   if (is_live && live != nullptr && !gives_back) asked_.add_live(i);
 }
 
-// The receipt of what is going to be charged must be one that can be sent: where it would be too long, nothing is
-// charged.
+// Writes the largest possible receipt in advance: if it would be too long to be sent, nothing may be charged.
 void QueryEvaluation::prepare_receipts() {
   asked_.prepare_receipts();
-  const auto what = asked_.options.receipts->what;
+  const auto action = asked_.options.receipts->action;
   if (asked_.is_report() || asked_.is_give_back() || asked_.options.peek) return;
-  write_receipt([&](std::size_t i) { return what == ReceiptAsk::What::reserve || asked_.limits[i].is_on_holds(); });
+  write_receipt(
+      [&](std::size_t i) { return action == ReceiptRequest::Action::reserve || asked_.limits[i].is_concurrency(); });
   if (result().receipt.bytes() > ReceiptParts::max_bytes) asked_.too_many = true;
   result().receipt.clear();
 }
 
-// The checks of the live limits, and behind them their blocks. A request that is denied outright only looks: its limits
-// say when it could pass.
+// Adds the checks of the live limits, then those of their blocks. A request that is denied outright only peeks.
 void QueryEvaluation::ask_live() {
   const bool charges = asked_.is_report() || !is_denied_outright();
   Group& group = new_group(asked_.operation(charges), Fallback::by_limit);
@@ -159,18 +158,18 @@ void QueryEvaluation::conclude_live() {
   ask_penalties();
 }
 
-// A limit on holds that was asked in a way that can carry no receipt.
+// Returns a concurrency limit that denies because the call cannot return a receipt.
 std::optional<std::uint32_t> QueryEvaluation::lacking_receipt() const noexcept {
   if (asked_.options.receipts != nullptr) return std::nullopt;
-  const auto is_it = [&](std::uint32_t i) {
+  const auto lacks_receipt = [&](std::uint32_t i) {
     return !asked_.outcomes[i].decision.admitted && core::is_concurrency(*asked_.limits[i].rule);
   };
-  const auto found = std::ranges::find_if(asked_.live, is_it);
+  const auto found = std::ranges::find_if(asked_.live, lacks_receipt);
   return found == asked_.live.end() ? std::nullopt : std::optional(asked_.outcomes[*found].limit);
 }
 
-// The one limit that denies may let the first few pass. The others are charged, all or nothing with the warning; the
-// limit itself is not.
+// If only one limit denies, its `warn_first` may let the request pass. The other limits are charged, all or nothing
+// with the warning; the denying limit is not.
 void QueryEvaluation::ask_warning() {
   then(&QueryEvaluation::read_warning);
   Group& group = new_group(asked_.operation(true), later(Fallback::none));
@@ -204,7 +203,7 @@ void QueryEvaluation::ask_penalties() {
   }
 }
 
-// The denial that fills the count starts the block, and the count begins anew after it.
+// The denial that fills the count starts the block and resets the count.
 void QueryEvaluation::read_penalties() {
   std::size_t kept = 0;
   const auto groups = take_answers();
@@ -239,7 +238,8 @@ void QueryEvaluation::conclude(bool admits) {
   Verdict& verdict = result().verdict;
   const Instant at = verdict.at;
   if (admits) {
-    new (&verdict) Verdict(admitted_verdict(asked_.live_outcomes(), reason_, deniers_.last));  // not copied
+    new (&verdict)
+        Verdict(admitted_verdict(asked_.live_outcomes(), reason_, deniers_.last));  // in place, to avoid a copy
   } else if (reason_ == Reason::store_unavailable) {
     verdict = store_unavailable_verdict();
   } else {
@@ -249,7 +249,7 @@ void QueryEvaluation::conclude(bool admits) {
   asks_later() ? ask_followers(admits) : finish();
 }
 
-// By a limit that is closed. Where another denies by itself, that one knows for how long.
+// A denial by a limit with `on_store_failure: closed`. Used only if no other limit denies.
 Verdict QueryEvaluation::store_unavailable_verdict() const noexcept {
   const Outcome& outcome = asked_.outcomes[*asked_.closed];
   Verdict verdict;
@@ -261,12 +261,12 @@ Verdict QueryEvaluation::store_unavailable_verdict() const noexcept {
   return verdict;
 }
 
-// A shadow limit is charged iff it and the live verdict admit; a candidate iff it and every other live limit admit,
-// whatever its own live limit says. Where the request fails elsewhere a candidate neither agrees nor differs.
+// A shadow limit is charged iff it and the live verdict admit; a candidate iff it and every live limit but its own
+// admit. If another limit denies, the candidate is not asked and neither agrees nor differs.
 void QueryEvaluation::ask_followers(bool admits) {
   then(&QueryEvaluation::read_followers);
   followers_.clear();
-  // A request that has asked the store for nothing yet is decided here if it fails now.
+  // If this is the request's first call of the store and it fails, this process decides.
   const Fallback fallback = asked_.live.empty() ? Fallback::share : Fallback::none;
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) {
     const AskedLimit& limit = asked_.limits[i];
@@ -274,7 +274,7 @@ void QueryEvaluation::ask_followers(bool admits) {
       followers_.add(i, Followers::Kind::candidate_give_back, Operation::look, fallback);
     }
     if (limit.states == nullptr) continue;
-    // A limit that is open or closed while the store is unavailable has nothing to say then.
+    // A limit that is open or closed while the store is unavailable makes no decision of its own.
     const bool is_left_out = store_failed() && limit.states->on_failure != store::OnFailure::share;
     if (limit.gives_back) {
       followers_.add(i, Followers::Kind::give_back, Operation::look, fallback);
@@ -317,7 +317,7 @@ void QueryEvaluation::finish() {
   asked_.write_receipt_outcomes();
 }
 
-// The verdict names the limit with the least left, as that of a request that was admitted does.
+// The verdict reports the limit with the least remaining, like that of an admitted request.
 void QueryEvaluation::finish_give_back() {
   asked_.live.clear();
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) {

@@ -1,9 +1,8 @@
-// A query, or a question to a limit by name, evaluated: its matched limits together, all or nothing, with what follows.
+// Evaluates a query or a named query: its live limits together, all or nothing, then the followers.
 //
-//   live limits and their blocks -> warnings -> penalties -> shadow limits, candidates, what is given back
+//   live limits and their blocks -> warnings -> penalties -> shadow limits, candidates, refunds
 //
-// Nothing that a shadow limit or a candidate does can change a live decision: their states are their own, and they are
-// asked when the verdict is final.
+// Shadow limits and candidates cannot change a live decision: they have their own states and follow the verdict.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +23,10 @@ class QueryEvaluation final : public Evaluation {
  public:
   explicit QueryEvaluation(EvaluationBatch& batch) noexcept : Evaluation(batch) {}
 
-  // The limits that the query met, filled before begin().
+  // The limits that the query matched. Must be set before begin().
   match::Matched matched;
 
-  void begin(const Bindings& bindings, const AskOptions& options, Instant now);
+  void begin(const Bindings& bindings, const EvaluationOptions& options, Instant now);
 
  private:
   void begin_outcome(std::size_t i);
@@ -60,7 +59,7 @@ class QueryEvaluation final : public Evaluation {
 
   AskedLimits asked_{*this};
   Followers followers_{*this, asked_};
-  std::vector<std::uint32_t> subjects_;  // which outcomes the guards or groups of this step belong to
+  std::vector<std::uint32_t> subjects_;  // the outcomes that the guards or groups of this step belong to
   Deniers deniers_;
   bool blocked_ = false;
   Reason reason_ = Reason::uncovered;

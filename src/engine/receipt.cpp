@@ -17,7 +17,7 @@ void put(std::string& out, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) out += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
-// Takes numbers off the front; where there are too few bytes, all that follows is zero, and `is_whole` false.
+// Reads from the front. If there are too few bytes, everything that follows reads as zero, and is_whole() is false.
 class ReceiptBytes {
  public:
   explicit ReceiptBytes(std::string_view bytes) noexcept : bytes_(bytes) {}

@@ -1,7 +1,7 @@
-// What a reserve has charged, in such a form that any node finds it again, after a restart and under a newer policy.
+// The receipt of a reserve, in a form that any node can find again, after a restart and under a newer policy.
 //
-// The open receipts themselves lie beside the states (core/receipts.h). This says where: for each limit its name, as a
-// code, and the consumer. Frontends seal its bytes (frontend/receipt_texts.h); nobody outside reads or makes one.
+// The open receipts are stored beside the states (core/receipts.h). A ReceiptParts locates them: it has the code of
+// each limit's name, and the consumer. Frontends seal it (frontend/receipt_texts.h): clients cannot read or forge it.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@
 namespace weir::engine {
 
 struct ReceiptParts {
-  static constexpr std::size_t max_bytes = 348;  // what is more does not fit into 512 letters when it is sealed
+  static constexpr std::size_t max_bytes = 348;  // sealed, these have at most 512 characters
 
   struct Part {
     std::uint64_t limit = 0;    // name_code of its name
-    table::KeyHash consumer{};  // in the process that gave the receipt
-    std::uint8_t text = 0;      // of `consumers`
-    bool takes_actual = false;  // the cost was the caller's, and so is what it turned out to be
+    table::KeyHash consumer{};  // valid in the process that issued the receipt
+    std::uint8_t text = 0;      // index into `consumers`
+    bool takes_actual = false;  // the caller set the cost, so it may settle with the actual cost
 
     friend bool operator==(const Part&, const Part&) = default;
   };
@@ -35,9 +35,9 @@ struct ReceiptParts {
   core::ReceiptId id{};
   std::uint64_t tier = 0;  // name_code of its name
   std::vector<Part> parts;
-  std::vector<std::string> consumers;  // as the keys of a shared store have them; each once
+  std::vector<std::string> consumers;  // distinct, as in the keys of a shared store
 
-  // Limits and tiers are told by codes of their names, which are short.
+  // Identifies a limit or a tier in 8 bytes.
   [[nodiscard]] static std::uint64_t name_code(std::string_view name) noexcept;
 
   void clear() noexcept;
@@ -48,50 +48,49 @@ struct ReceiptParts {
 
   [[nodiscard]] std::size_t bytes() const noexcept;
   void append_to(std::string& out) const;
-  // Nothing if it is not what append_to() writes.
+  // Returns nothing if append_to() did not write the bytes.
   [[nodiscard]] static std::optional<ReceiptParts> read(std::string_view bytes);
 
   friend bool operator==(const ReceiptParts&, const ReceiptParts&) = default;
 };
 
-// Which receipt is meant by a name that the caller chose, so that what it repeats counts once.
+// Returns the id for a name that the caller chose, so that a repeated call with the same name counts once.
 [[nodiscard]] core::ReceiptId receipt_id_of(std::string_view name) noexcept;
-// One that nobody has had.
+// Returns a unique id.
 [[nodiscard]] core::ReceiptId new_receipt_id() noexcept;
 
-// What is to be done with receipts.
-struct ReceiptAsk {
-  enum class What : std::uint8_t {
-    reserve,    // a decision that opens a receipt beside each state it charges
-    hold,       // the same, but only of limits on holds
-    report,     // charges without asking; nothing is opened
-    give_back,  // what was charged last, or the oldest holds, as much as there is; needs no receipt
+struct ReceiptRequest {
+  enum class Action : std::uint8_t {
+    reserve,    // decides, and opens a receipt beside each charged state
+    hold,       // the same, but opens receipts only for concurrency limits
+    report,     // charges unconditionally; opens no receipt
+    give_back,  // refunds the newest charges, or the oldest holds, without a receipt
     settle,
     release,
     extend,
   };
 
-  static constexpr Duration usual =
-      std::chrono::minutes(10);  // until a receipt ends, where nobody says; holds: `lease`
+  // The default lifetime of a receipt; for a concurrency limit it is the limit's `lease`.
+  static constexpr Duration default_lifetime = std::chrono::minutes(10);
 
-  What what = What::reserve;
-  core::ReceiptId id{};          // of a reserve or a report, as the caller names it; none: a new one, or none
-  Duration lasts{};              // reserve, hold, extend; zero: see lasts_for
-  std::optional<Cost> actual{};  // settle
+  Action action = Action::reserve;
+  core::ReceiptId id{};          // for reserve and report, chosen by the caller; if empty, a reserve gets a new one
+  Duration lasts{};              // the lifetime, for reserve, hold and extend; zero: the default
+  std::optional<Cost> actual{};  // the actual cost, for settle
 
-  [[nodiscard]] bool decides() const noexcept { return what == What::reserve || what == What::hold; }
-  // Until a receipt beside a state of this rule ends.
+  [[nodiscard]] bool decides() const noexcept { return action == Action::reserve || action == Action::hold; }
+  // The lifetime of a receipt beside a state of this rule.
   [[nodiscard]] Duration lasts_for(const core::Rule& rule) const noexcept {
     if (lasts > Duration::zero()) return lasts;
     const auto* const holds = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
-    return holds == nullptr ? usual : Duration{holds->limit.window};
+    return holds == nullptr ? default_lifetime : Duration{holds->limit.window};
   }
 };
 
-// What came of it for one limit.
+// The result of a ReceiptRequest for one limit.
 struct ReceiptOutcome {
-  std::optional<std::uint32_t> limit;                         // of Ruleset::limits; none: the policy has it no more
-  core::ReceiptResult result = core::ReceiptResult::unknown;  // `none`: the store did not say
+  std::optional<std::uint32_t> limit;  // index in Ruleset::limits; unset: no longer in the policy
+  core::ReceiptResult result = core::ReceiptResult::unknown;  // `none`: the store did not answer
   std::uint64_t lost = 0;
   Instant ends{};
   Decision decision;

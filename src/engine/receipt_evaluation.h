@@ -1,4 +1,4 @@
-// Settles, releases or extends what a reserve charged.
+// Settles, releases or extends a receipt.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class ReceiptEvaluation final : public Evaluation {
  public:
   explicit ReceiptEvaluation(EvaluationBatch& batch) noexcept : Evaluation(batch) {}
 
-  void begin(const Bindings& bindings, const ReceiptParts& receipt, const ReceiptAsk& ask, Instant now);
+  void begin(const Bindings& bindings, const ReceiptParts& receipt, const ReceiptRequest& ask, Instant now);
 
  private:
-  // States beside which a part's receipt may lie, and what is done with it there.
-  struct Asked {
+  // States beside which the receipt of a part may be stored.
+  struct Target {
     std::size_t part;
     const store::States* states;
     core::ReceiptUse use;
@@ -29,10 +29,10 @@ class ReceiptEvaluation final : public Evaluation {
 
   void read();
   void find_states(std::size_t part, const TierStates& tiers, std::uint32_t tier);
-  void add_check(store::Group& group, Asked& asked, const ReceiptParts& receipt, const ReceiptAsk& ask);
+  void add_check(store::Group& group, Target& target, const ReceiptParts& receipt, const ReceiptRequest& ask);
 
-  std::vector<Asked> asked_;  // of the limits, then of their candidates, whose answers nobody is told
-  std::size_t of_limits_ = 0;
+  std::vector<Target> targets_;  // targets of the limits, then of their candidates, whose answers are not reported
+  std::size_t live_count_ = 0;
 };
 
 }  // namespace weir::engine

@@ -5,7 +5,6 @@
 #include "store/shared/shared_terms.h"
 
 namespace weir::engine {
-
 namespace {
 
 using store::Check;
@@ -24,8 +23,8 @@ void ResetEvaluation::begin(const Bindings& bindings, const BoundLimit& limit, s
   forget(limit.block, key, text);
 }
 
-// One group for each state: they are of one consumer, but a live limit's windows may differ between tiers. And one for
-// each table of slices, so that what this process holds is not spent any more.
+// Adds one group for each state, since the tiers of a limit may have different windows. Adds one for each slice table
+// too, so that the units leased to this process are not spent any more.
 void ResetEvaluation::forget(const std::optional<States>& states, std::string_view key, std::string_view text) {
   if (!states) return;
   const auto is_known = [&](const Group& group) {

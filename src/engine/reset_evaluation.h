@@ -1,4 +1,4 @@
-// Forgets what a limit has counted for a consumer.
+// Resets a consumer's states of a limit.
 #pragma once
 
 #include <cstdint>

@@ -37,10 +37,9 @@ std::string_view name_of(Reason reason) noexcept {
 }
 
 namespace engine {
-
 namespace {
 
-// Whether `a` has less left than `b`, each relative to its size.
+// True if `a` has less remaining than `b`, each relative to its size.
 bool is_tighter(const Decision& a, const Decision& b) noexcept {
   using core::Wide;
   return Wide{a.remaining} * b.limit < Wide{b.remaining} * a.limit;
@@ -83,9 +82,9 @@ Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_
   for (std::size_t c = 0; c < outcomes.size(); ++c) {
     const Outcome& outcome = outcomes[c];
     verdict.delay = std::max(verdict.delay, outcome.decision.delay);
-    const bool is_it =
+    const bool is_deciding =
         reason == Reason::warned ? c == warned : decides == nullptr || is_tighter(outcome.decision, decides->decision);
-    if (is_it) decides = &outcome;
+    if (is_deciding) decides = &outcome;
   }
   if (decides == nullptr) return verdict;
   verdict.limit = decides->limit;

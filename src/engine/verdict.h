@@ -1,6 +1,6 @@
-// The answer to a query: may it pass, by which limit, what is left, when to come back.
+// The verdict on a query: whether it is admitted, the deciding limit, what remains, and when to retry.
 //
-// Views in a verdict hold until the batch that it is of is cleared.
+// Views in a verdict are valid until its batch is cleared.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace weir::engine {
 
 using weir::Reason;
 
-// Denied whatever is left: no number has a part in it, and waiting never helps.
+// True for a denial that does not depend on usage: retrying never helps.
 [[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {
   return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits ||
          reason == Reason::needs_receipt;
@@ -30,17 +30,17 @@ using weir::Reason;
 
 enum class Standing : std::uint8_t { live, shadow };
 
-// How a candidate's answer compares with its live limit's.
+// The difference between the decisions of a candidate and of its live limit.
 enum class Divergence : std::uint8_t { agrees, newly_denied, newly_admitted };
 
 // One limit's part in a verdict.
 struct Outcome {
-  std::uint32_t limit = 0;  // of Ruleset::limits
-  std::uint32_t route = 0;  // of the limit's routes; for a limit without routes, of the engine's labels
+  std::uint32_t limit = 0;  // index in Ruleset::limits
+  std::uint32_t route = 0;  // index into Matcher::routes_of(limit)
   Standing standing = Standing::live;
   table::KeyHash consumer{};
   Cost cost;
-  Duration max_wait = Duration::max();  // of who asked
+  Duration max_wait = Duration::max();  // the maximum wait that the request accepts
   Decision decision;
   std::optional<Decision> candidate;
 
@@ -56,36 +56,36 @@ struct Verdict {
   bool admitted = true;
   Reason reason = Reason::uncovered;
 
-  // The limit that decided: admitted, the one with the least left relative to its size; denied, the denying one with
-  // the longest wait. Of equals, the first in the file.
+  // The deciding limit. If admitted, the one with the least remaining relative to its size; if denied, the denying one
+  // with the longest wait. Among equals, the first in the file.
   std::uint32_t limit = no_limit;
   Decision decision;
 
-  std::optional<Duration> retry_after = Duration::zero();  // the longest among the limits that deny; empty: never
-  Duration delay = Duration::zero();                       // the longest turn to wait for
-  std::uint32_t label = 0;                                 // of Plan::labels: the most specific route,
-  std::string_view route;                                  // and its template, or `other`
+  std::optional<Duration> retry_after = Duration::zero();  // the longest of the denying limits; empty: never
+  Duration delay = Duration::zero();                       // the longest of the admitting limits
+  std::uint32_t label = 0;                                 // index into Matcher::labels() of the most specific route
+  std::string_view route;                                  // that label: a route template, or `other`
   std::uint32_t tier = 0;
-  Instant at{};  // when it was evaluated, by the clock of whoever keeps the states
+  Instant at{};  // the time of the evaluation, by the store's clock
   std::span<const Outcome> outcomes;
 };
 
-// What is said about one descriptor.
+// The part of one descriptor in a verdict.
 struct DescriptorStatus {
   enum class Kind : std::uint8_t { unmatched, unlimited, limited };
 
   Kind kind = Kind::unmatched;
-  bool admitted = true;                // also if only a shadow limit would deny
-  std::string_view name;               // of the limit, as configured; empty if it has none
-  std::optional<std::uint32_t> limit;  // of Ruleset::limits; empty if none of them was asked
-  WindowNumbers numbers;               // that were applied
+  bool admitted = true;                // stays true if only a shadow limit denies
+  std::string_view name;               // name of the limit as configured; empty if it has none
+  std::optional<std::uint32_t> limit;  // index in Ruleset::limits; unset: an override, or not limited
+  WindowNumbers numbers;               // the numbers that were applied
   Decision decision;
-  const policy::MetadataValue* metadata = nullptr;  // of what is configured; null: none
+  const policy::MetadataValue* metadata = nullptr;  // metadata of the configured descriptor; null: none
 };
 
-// --- how the answers of a request's limits make one verdict: pure, whichever store gave the answers
+// --- pure functions that combine the outcomes of a request's limits into a verdict
 
-// A query's outcomes, and which of them are live limits that were asked.
+// A query's outcomes, and the indexes of the live limits that were asked.
 struct LiveOutcomes {
   std::span<const Outcome> outcomes;
   std::span<const std::uint32_t> live;
@@ -96,23 +96,23 @@ struct LiveOutcomes {
 
 struct Deniers {
   std::size_t count = 0;
-  std::size_t last = 0;  // of the live ones
+  std::size_t last = 0;  // index into `live`
 };
 [[nodiscard]] Deniers deniers_of(const LiveOutcomes& outcomes) noexcept;
 
-// Whether `a` waits longer than `b`. Nothing is longer than never.
+// True if `a` waits longer than `b`. An unset duration means forever.
 [[nodiscard]] bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration>& b) noexcept;
 
-// Denied outright by a block: nothing is left, and the waits are the longer of the two.
+// Makes `decision` a denial by a block that lasts for `block_wait`: nothing remains, and the longer wait applies.
 void deny_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept;
 
-// A denial has filled the count, and the block has begun.
+// Applies a block that `decision`, a denial, has started.
 void begin_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept;
 
-// `warned`, of the live ones, is the limit that would have denied; only where that is the reason.
+// `warned` is the index into `live` of the limit that warned. Used only with the reason `warned`.
 [[nodiscard]] Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_t warned) noexcept;
 
-// `outright` is the limit that denies without being asked, where that is the reason.
+// `outright` is the limit that denies regardless of usage. Used only if is_outright(reason).
 [[nodiscard]] Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t outright) noexcept;
 
 }  // namespace weir::engine

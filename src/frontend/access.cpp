@@ -10,7 +10,7 @@
 namespace weir::frontend {
 namespace {
 
-// Without `:port`, and without the brackets of an IPv6 address.
+// Removes `:port` and the brackets of an IPv6 address.
 std::string_view without_port(std::string_view host) noexcept {
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && std::ranges::all_of(host.substr(colon + 1), base::is_digit))
@@ -21,8 +21,8 @@ std::string_view without_port(std::string_view host) noexcept {
 
 }  // namespace
 
-bool Token::matches(std::string_view shown) const noexcept {
-  return is_set() && shown.size() == secret_.size() && CRYPTO_memcmp(shown.data(), secret_.data(), shown.size()) == 0;
+bool Token::matches(std::string_view sent) const noexcept {
+  return is_set() && sent.size() == secret_.size() && CRYPTO_memcmp(sent.data(), secret_.data(), sent.size()) == 0;
 }
 
 std::string_view bearer(std::string_view authorization) noexcept {
@@ -39,7 +39,7 @@ const Header* find_header(std::span<const Header> headers, std::string_view name
   return found == headers.end() ? nullptr : &*found;
 }
 
-bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept {
+bool has_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept {
   return std::ranges::any_of(headers, [&](const Header& header) {
     if (base::equals_lower(header.name, "x-weir-token") && token.matches(header.value)) return true;
     return fields == TokenFields::or_bearer && base::equals_lower(header.name, "authorization") &&
@@ -60,7 +60,7 @@ bool HostNames::lists(std::string_view host) const noexcept {
 }
 
 bool HostNames::accept(std::string_view host) const noexcept {
-  if (any_ || host.empty()) return true;  // no browser leaves it out
+  if (any_ || host.empty()) return true;  // a request without Host is not from a browser
   const std::string_view name = without_port(host);
   if (base::equals_lower(name, "localhost") || text::Address::parse(name)) return true;
   return lists(host);
@@ -73,7 +73,7 @@ bool is_from_other_origin(std::span<const Header> headers, std::string_view host
   return std::ranges::any_of(headers, [&](const Header& header) {
     if (!base::equals_lower(header.name, "origin")) return false;
     const std::size_t scheme = header.value.find("://");
-    if (scheme == std::string_view::npos) return true;  // null, for one
+    if (scheme == std::string_view::npos) return true;  // an origin without a scheme, such as `null`, is another origin
     const std::string_view authority = header.value.substr(scheme + 3);
     const bool is_own = !host.empty() && base::equals_ignoring_case(authority, host);
     return !is_own && !names.lists(authority);

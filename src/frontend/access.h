@@ -1,4 +1,4 @@
-// Which clients a frontend answers: by their token, and by the host name that they called it.
+// Access control of the frontends: tokens, host names and browser origins.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,41 @@
 
 namespace weir::frontend {
 
-// A secret that a caller shows. Compared in a time that says nothing of it.
+// A shared secret, compared in constant time.
 class Token {
  public:
-  Token() = default;  // none: nothing is asked for
+  Token() = default;  // no token is required
   explicit Token(std::string secret) : secret_(std::move(secret)) {}
 
   [[nodiscard]] bool is_set() const noexcept { return !secret_.empty(); }
-  [[nodiscard]] bool matches(std::string_view shown) const noexcept;
+  [[nodiscard]] bool matches(std::string_view sent) const noexcept;
 
  private:
   std::string secret_;
 };
 
-// `Bearer T` -> T; empty if it is something else.
+// Returns T from `Bearer T`; empty for any other scheme.
 [[nodiscard]] std::string_view bearer(std::string_view authorization) noexcept;
 
-// The first header of that name, which is in lower case; null if there is none.
+// Finds the first header with this lower-case name; null if there is none.
 [[nodiscard]] const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept;
 
 enum class TokenFields : std::uint8_t { weir_token, or_bearer };
-// True if one of the headers has the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
-[[nodiscard]] bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
+// True if X-Weir-Token or, with `or_bearer`, Authorization: Bearer carries the token.
+[[nodiscard]] bool has_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
 
-// The names that an HTTP frontend answers to. A page in somebody's browser can make any name mean this machine, but not
-// an address, nor localhost: so these are always good, and others have to be listed.
+// The host names that an HTTP frontend accepts. They defend against DNS rebinding: a page in a browser can make any
+// name resolve to this machine, but not an address or localhost. So these are always accepted; other names must be
+// listed.
 class HostNames {
  public:
   HostNames() = default;
-  // `*`: any. Letter case does not count.
+  // `*` accepts any name. Names are not case-sensitive.
   explicit HostNames(std::vector<std::string> names);
 
-  // A Host field, with or without a port.
+  // `host` is a Host field, with or without a port.
   [[nodiscard]] bool accept(std::string_view host) const noexcept;
-  // Whether it is one of the names, not only an address or `*`.
+  // True only for listed names, not for addresses or a match by `*`.
   [[nodiscard]] bool lists(std::string_view host) const noexcept;
 
  private:
@@ -52,9 +53,9 @@ class HostNames {
   bool any_ = false;
 };
 
-// Whether a browser sent the request for a page that does not come from here. Such a page cannot read the answer, but
-// it can ask. Browsers say so by Sec-Fetch-Site; those that do not, by Origin, which is compared with the Host and the
-// names that the frontend answers to. Programs send neither.
+// True if a browser sent the request on behalf of a page of another origin, which cannot read the response but can
+// cause the request. Decided by Sec-Fetch-Site or, in browsers without it, by Origin, which is compared with the Host
+// and the accepted names. Other programs send neither.
 [[nodiscard]] bool is_from_other_origin(std::span<const Header> headers, std::string_view host,
                                         const HostNames& names) noexcept;
 

@@ -1,4 +1,4 @@
-// Memory for the batches of a loop's sessions. All on the loop's thread.
+// Memory for the batches of one event loop's sessions. Used on the loop's thread only.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace weir::frontend {
 
-// What the requests of a batch view, kept until they are answered: texts, header fields, descriptors. Once it has held
-// the like, it allocates nothing.
+// An arena for the texts, header fields and descriptors that the requests of a batch refer to until they are answered.
+// Its blocks are reused, so that a steady load allocates nothing.
 class BatchMemory {
  public:
   [[nodiscard]] std::string_view keep(std::string_view text) {
@@ -33,7 +33,7 @@ class BatchMemory {
     return {kept, items.size()};
   }
 
-  // All that was kept is gone.
+  // Invalidates everything returned by keep().
   void clear() noexcept {
     current_ = used_ = 0;
     for (; total_ > max_retained; blocks_.pop_back()) total_ -= blocks_.back().size;
@@ -65,12 +65,12 @@ class BatchMemory {
   }
 
   std::vector<Block> blocks_;
-  std::size_t total_ = 0;    // of all blocks
-  std::size_t current_ = 0;  // the block that is being filled,
-  std::size_t used_ = 0;     // and how much of it is
+  std::size_t total_ = 0;    // bytes in all blocks
+  std::size_t current_ = 0;  // the block being filled
+  std::size_t used_ = 0;     // bytes used of the current block
 };
 
-// How many idle batches a loop keeps. Its sessions use them in turn, each from a read until it is answered.
+// The number of idle batches that a loop keeps for its sessions. A session uses one from a read until its responses.
 inline constexpr std::size_t max_idle_batches = 64;
 
 }  // namespace weir::frontend

@@ -1,5 +1,5 @@
-// A protocol that clients ask in, on one loop: it makes the sessions of its connections and counts what they do. The
-// server keeps a list of frontends for each loop, and knows them by this interface alone.
+// A protocol served on one event loop. A frontend creates the sessions of its connections and counts their requests.
+// The server has a list of frontends per loop and uses only this interface.
 #pragma once
 
 #include <array>
@@ -18,27 +18,27 @@
 
 namespace weir::frontend {
 
-// Whether the server is ready for requests: every frontend says the same. Read and written from any thread.
+// The readiness of the server, which all frontends report. Thread-safe.
 class Health {
  public:
   [[nodiscard]] bool serving() const noexcept { return state_.load(std::memory_order_relaxed) == State::serving; }
-  // False: the server is about to stop.
+  // False: the server is shutting down.
   void set_serving(bool serving) noexcept {
     state_.store(serving ? State::serving : State::stopping, std::memory_order_relaxed);
   }
 
-  // The server waits for its store.
+  // The server is waiting for its store.
   void set_connecting() noexcept { state_.store(State::connecting, std::memory_order_relaxed); }
-  // It does not wait any more. A server that is about to stop stays so.
+  // Ends that wait. Has no effect on a server that is shutting down.
   void end_connecting() noexcept {
     State connecting = State::connecting;
     state_.compare_exchange_strong(connecting, State::serving, std::memory_order_relaxed);
   }
 
-  // Why it is not ready.
+  // Explains why the server is not ready.
   [[nodiscard]] std::string_view reason() const noexcept {
     return state_.load(std::memory_order_relaxed) == State::connecting ? "The server is connecting to its store."
-                                                                       : "The server is about to stop.";
+                                                                       : "The server is shutting down.";
   }
 
  private:
@@ -47,22 +47,22 @@ class Health {
   std::atomic<State> state_ = State::serving;
 };
 
-// Why a request was denied without having been read. A proxy may let pass what its limiter fails on, so what a client
-// can cause is denied, and not an error.
+// The reason for denying a request that could not be read. Proxies may let requests pass when the limiter fails, so
+// failures that a client can provoke are denials, not errors.
 enum class Unread : std::uint8_t { message_too_long, head_too_long, too_many_descriptors, malformed };
 
 inline constexpr std::array<std::string_view, 4> unread_names{"message_too_long", "head_too_long",
                                                               "too_many_descriptors", "malformed"};
 
-// Requests that were answered without an evaluation. One thread counts, any thread reads.
+// Counts requests answered without an evaluation. One thread writes, any thread reads.
 struct UnevaluatedCounts {
-  base::Counter failed;  // answered by an error that a proxy takes for a failure, or given up without an answer
+  base::Counter failed;  // answered with an error that a proxy treats as a failure, or abandoned without an answer
   std::array<base::Counter, unread_names.size()> denied;
 
   [[nodiscard]] base::Counter& of(Unread why) noexcept { return denied[static_cast<std::size_t>(why)]; }
 };
 
-// What CL.THROTTLE has answered. One thread counts, any thread reads.
+// Counts the replies of CL.THROTTLE. One thread writes, any thread reads.
 struct ThrottleCounts {
   base::Counter allowed;
   base::Counter limited;
@@ -75,24 +75,22 @@ class Frontend {
   Frontend& operator=(const Frontend&) = delete;
   virtual ~Frontend() = default;
 
-  // A session for a connection of this loop. Sessions are gone before their frontend.
+  // Creates the session of a connection on this loop. Sessions must be destroyed before their frontend.
   [[nodiscard]] virtual std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) = 0;
 
-  // What the listener grants each connection, and which protocols it offers by ALPN.
   [[nodiscard]] virtual net::ConnectionOptions connection_options() const = 0;
   [[nodiscard]] virtual std::vector<std::string> alpn_protocols() const = 0;
 
-  // Since the start; from any thread.
+  // Counted since startup. Thread-safe.
   [[nodiscard]] virtual std::uint64_t requests() const noexcept = 0;
-  // Null where no proxy lets requests pass by the answers.
+  // Null for a protocol that no proxy enforces.
   [[nodiscard]] virtual const UnevaluatedCounts* unevaluated() const noexcept { return nullptr; }
 };
 
-// A frontend with options of its own.
 template <class Options>
 class FrontendWith : public Frontend {
  public:
-  // From now on, after a reload.
+  // Applies the options of a reloaded configuration to later requests.
   void change(Options options) { options_ = std::move(options); }
 
  protected:
@@ -101,7 +99,7 @@ class FrontendWith : public Frontend {
   Options options_;
 };
 
-// A connection that takes messages of that length.
+// Options of a connection that accepts messages of this size.
 [[nodiscard]] inline net::ConnectionOptions connection_for(std::size_t max_message_size) {
   net::ConnectionOptions options;
   if (options.input_bound < max_message_size) options.input_bound = max_message_size;

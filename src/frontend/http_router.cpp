@@ -5,7 +5,7 @@
 namespace weir::frontend {
 namespace {
 
-// Takes off what comes before the next `separator`, and the separator with it.
+// Removes and returns the text before the next `separator`. Removes the separator too.
 std::string_view take_until(char separator, std::string_view& text) noexcept {
   const std::size_t end = text.find(separator);
   const std::string_view taken = text.substr(0, end);
@@ -13,7 +13,7 @@ std::string_view take_until(char separator, std::string_view& text) noexcept {
   return taken;
 }
 
-// Takes off a slash and the segment behind it.
+// Removes a slash and the segment after it, and returns the segment.
 std::string_view take_segment(std::string_view& path) noexcept {
   path.remove_prefix(1);
   const std::string_view segment = path.substr(0, path.find('/'));
@@ -85,8 +85,9 @@ std::vector<std::string> names_in(const Target& target, const Route& route) {
 Result<std::string> sole_parameter(const Target& target, std::string_view name) {
   if (target.parameters.empty()) return std::string();
   const auto& [first, value] = target.parameters.front();
-  if (first != name) return failure(first, "is no parameter of this; there is " + std::string(name));
-  if (target.parameters.size() > 1) return failure(target.parameters[1].first, "is one parameter too many");
+  if (first != name) return failure(first, "unknown parameter; valid parameters: " + std::string(name));
+  if (target.parameters.size() > 1)
+    return failure(target.parameters[1].first, "unexpected parameter; send only " + std::string(name));
   return value;
 }
 

@@ -1,5 +1,5 @@
-// Finds the route of a request to an HTTP listener, and refuses what no route takes. The http and the admin listener
-// each have one table of routes. docs/openapi.yaml lists the same routes: tests compare them.
+// Finds the route of a request to an HTTP listener and rejects requests without a route. The http and the admin
+// listener have one table of routes each. Tests compare the tables with docs/openapi.yaml.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,24 @@
 
 namespace weir::frontend {
 
-// A row of a table. Listeners derive from it and add what serves the request.
+// A row of a table. Listeners derive from it and add the handler.
 struct Route {
-  enum class Methods : std::uint8_t { get, post, any };    // `get` includes HEAD
-  enum class Right : std::uint8_t { none, read, change };  // that a caller needs; each listener says how it is shown
-  enum class Span : std::uint8_t { whole, prefix };        // `prefix`: the last `{name}` takes all segments that follow
+  enum class Methods : std::uint8_t { get, post, any };  // `get` includes HEAD
+  enum class Right : std::uint8_t {
+    none,
+    read,
+    change
+  };  // the permission required; each listener decides how to check it
+  enum class Span : std::uint8_t { whole, prefix };  // `prefix`: the last `{name}` matches all remaining segments
 
-  std::string_view path;  // as docs/openapi.yaml writes it; `{name}` is one segment
+  std::string_view path;  // as in docs/openapi.yaml; `{name}` is one segment
   Methods methods = Methods::get;
   Right right = Right::read;
   Span span = Span::whole;
 
   bool has_names = path.find('{') != std::string_view::npos;
 
-  // `sent` is compared as it was sent, percent-encoded.
+  // `sent` is percent-encoded.
   [[nodiscard]] bool matches(std::string_view sent) const noexcept {
     return has_names ? matches_segments(sent) : sent == path;
   }
@@ -48,12 +52,12 @@ struct Route {
 
 [[nodiscard]] std::string_view path_in_absolute_form(std::string_view target) noexcept;
 
-// http://host/path?a=1 -> /path?a=1
+// Removes scheme and host: http://host/path?a=1 becomes /path?a=1.
 [[nodiscard]] inline std::string_view without_authority(std::string_view target) noexcept {
   return target.starts_with('/') ? target : path_in_absolute_form(target);
 }
 
-// Null if no route has this path. `target` has no authority.
+// Returns null if no route matches. `target` has no authority.
 template <class Row>
 [[nodiscard]] const Row* find_route(std::span<const Row> rows, std::string_view target) noexcept {
   std::string_view path = target.substr(0, target.find('?'));
@@ -62,19 +66,19 @@ template <class Row>
   return found == rows.end() ? nullptr : &*found;
 }
 
-// The table of one listener, and what it tells callers whom it refuses.
+// The table of one listener, with its error texts.
 template <class Row>
 struct HttpRouter {
   std::span<const Row> rows;
   std::string_view wrong_host;
   std::string_view unknown_path;
 
-  // The row for the request; null, and then `refusal` says why not.
+  // Returns the row for the request, or null with the error response in `refusal`.
   [[nodiscard]] const Row* find(const wire::http1::Request& request, const HostNames& hosts,
                                 std::unique_ptr<HttpAnswer>& refusal) const;
 };
 
-// Tells the caller which methods the route takes.
+// A 405 response that names the methods of the route.
 [[nodiscard]] HttpAnswer refuse_method(const Route& route);
 
 template <class Row>
@@ -91,20 +95,20 @@ const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const Host
   return row;
 }
 
-// The target of a request, decoded.
+// The decoded target of a request.
 struct Target {
-  // Between the slashes, decoded afterwards: a %2F is part of a name. `/v1/status` has two.
+  // Split at the slashes before decoding, so a %2F is part of a name. `/v1/status` has two segments.
   std::vector<std::string> segments;
-  std::vector<std::pair<std::string, std::string>> parameters;  // in the order in which they stand
+  std::vector<std::pair<std::string, std::string>> parameters;  // in the order sent
 };
 
-// In origin or absolute form. Nothing if what follows a % are not two hexadecimal digits.
+// Reads a target in origin or absolute form. Returns nothing if its percent-encoding is invalid.
 [[nodiscard]] std::optional<Target> read_target(std::string_view target);
 
-// Returns the target's segment for each `{name}` of a route that it matches.
+// Returns the segment for each `{name}` of the route, which must match the target.
 [[nodiscard]] std::vector<std::string> names_in(const Target& target, const Route& route);
 
-// The value of a parameter that may be there once, beside which there is no other. Empty if it is not there.
+// Returns the value of the only parameter that a path takes; empty if it is absent. Any other parameter is an error.
 [[nodiscard]] Result<std::string> sole_parameter(const Target& target, std::string_view name);
 
 }  // namespace weir::frontend

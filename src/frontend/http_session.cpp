@@ -60,16 +60,16 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
   return last_ || fault_ ? bytes.size() : done;
 }
 
-// How many bytes the requests have that were read. `more`: there may be others behind them.
+// Returns the bytes of the requests read. `more`: another complete request may follow.
 std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
   shared_.requests.clear();
   std::size_t done = 0;
   std::size_t headers = 0;
   std::size_t queries = 0;
-  const std::size_t most = parser_.limits().headers;
-  while (shared_.requests.size() < HttpLoopState::max_requests && headers + most <= HttpLoopState::max_headers &&
+  const std::size_t max_headers = parser_.limits().headers;
+  while (shared_.requests.size() < HttpLoopState::max_requests && headers + max_headers <= HttpLoopState::max_headers &&
          queries < HttpLoopState::max_queries && !last_) {
-    const Progress step = parser_.next(bytes.subspan(done), std::span(shared_.headers).subspan(headers, most));
+    const Progress step = parser_.next(bytes.subspan(done), std::span(shared_.headers).subspan(headers, max_headers));
     if (step.step == Step::refused) fault_ = step.fault;
     if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;
     more = step.step == Step::complete;
@@ -84,7 +84,7 @@ std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
   return done;
 }
 
-// A client that does not end its request is told so before the connection is closed for it.
+// Answers an incomplete request with 408 before the connection closes.
 void HttpSession::on_tick(net::SteadyTime now, net::Output& out) {
   const auto stage = parser_.stage();
   const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
@@ -93,11 +93,11 @@ void HttpSession::on_tick(net::SteadyTime now, net::Output& out) {
   if (now - *unfinished_since_ < timeout) return;
   last_ = true;
   const ResponseHead head{.status = 408, .connection = Connection::close, .date = shared_.date.at(this->now())};
-  answer_problem(out.bytes(), head, "The rest of the request did not come in time.");
+  answer_problem(out.bytes(), head, "The request was not completed in time.");
   out.close_after();
 }
 
-// What comes after the answers.
+// Writes what follows the responses: 100 Continue, the answer to a malformed request, the end of the connection.
 void HttpSession::finish(net::Output& out) {
   if (std::exchange(continue_due_, false)) wire::http1::append_continue(out.bytes());
   if (fault_) {
@@ -123,42 +123,42 @@ void HttpSession::on_resume(net::Output& out) {
 }
 
 std::string& HttpSession::reply_at(net::SteadyTime when) {
-  held_.push_back({held_bytes_.size(), when, ++last_ticket_});
-  ++shared_.held;
-  return held_bytes_;
+  delayed_.push_back({delayed_bytes_.size(), when, ++last_ticket_});
+  ++shared_.delayed;
+  return delayed_bytes_;
 }
 
 HttpSession::Ticket HttpSession::reply_later() {
-  (void)reply_at(Held::unknown);
+  (void)reply_at(Delayed::unknown);
   return last_ticket_;
 }
 
 void HttpSession::fulfil(Ticket ticket, std::string_view answer) {
-  const auto awaited = std::ranges::find(held_, ticket, &Held::ticket);
-  if (awaited == held_.end()) return;
-  held_bytes_.insert(awaited->begin, answer);
+  const auto awaited = std::ranges::find(delayed_, ticket, &Delayed::ticket);
+  if (awaited == delayed_.end()) return;
+  delayed_bytes_.insert(awaited->begin, answer);
   awaited->due = net::SteadyTime::min();
-  for (auto behind = awaited + 1; behind != held_.end(); ++behind) behind->begin += answer.size();
+  for (auto behind = awaited + 1; behind != delayed_.end(); ++behind) behind->begin += answer.size();
 }
 
-// Sends what is due.
+// Sends the delayed responses that are due.
 void HttpSession::release(net::Output& out) {
-  if (held_.empty()) return;
+  if (delayed_.empty()) return;
   const net::SteadyTime now = net::SteadyTime::clock::now();
-  const auto waiting = std::ranges::find_if(held_, [&](const Held& held) { return held.due > now; });
-  const std::size_t sent = waiting == held_.end() ? held_bytes_.size() : waiting->begin;
-  out.append(std::string_view(held_bytes_).substr(0, sent));
-  held_bytes_.erase(0, sent);
-  shared_.held -= static_cast<std::size_t>(waiting - held_.begin());
-  held_.erase(held_.begin(), waiting);
-  for (Held& held : held_) held.begin -= sent;
+  const auto waiting = std::ranges::find_if(delayed_, [&](const Delayed& delayed) { return delayed.due > now; });
+  const std::size_t sent = waiting == delayed_.end() ? delayed_bytes_.size() : waiting->begin;
+  out.append(std::string_view(delayed_bytes_).substr(0, sent));
+  delayed_bytes_.erase(0, sent);
+  shared_.delayed -= static_cast<std::size_t>(waiting - delayed_.begin());
+  delayed_.erase(delayed_.begin(), waiting);
+  for (Delayed& delayed : delayed_) delayed.begin -= sent;
 }
 
 void HttpSession::wait_for_turn(net::Output& out) {
   if (in_flight() || streams_) out.pause();
-  if (held_.empty()) return;
+  if (delayed_.empty()) return;
   out.pause();
-  if (held_.front().due != Held::unknown) link_.resume_at(held_.front().due);
+  if (delayed_.front().due != Delayed::unknown) link_.resume_at(delayed_.front().due);
 }
 
 RequestTraits HttpSession::traits_of(const Request& request) const noexcept {
@@ -188,7 +188,7 @@ HttpAnswer http_problem(unsigned status, std::string_view detail, const Header& 
 }
 
 net::ConnectionOptions http_connection_options(const wire::http1::Limits& limits) {
-  net::ConnectionOptions options = connection_for(limits.largest_request());
+  net::ConnectionOptions options = connection_for(limits.max_request_size());
   options.timeouts.incomplete += std::chrono::seconds(2);
   return options;
 }

@@ -1,5 +1,5 @@
-// What the frontends of one loop share: the evaluator, the clock, how answers are written, and the texts of receipts.
-// All on the loop's thread.
+// State shared by the frontends of one loop: the evaluator, the clock, the settings for answers and the sealed
+// receipts. Used on the loop's thread only.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@
 
 namespace weir::frontend {
 
-// How answers are written, in every protocol. May change while the server runs.
+// Settings for answers in every protocol. A reload may change them.
 struct Settings {
   FieldChoice fields;
-  Duration retry_jitter{};  // at most so much is added to Retry-After, at random, to spread the clients that come back
+  Duration retry_jitter{};  // the maximum random addition to Retry-After, which spreads returning clients over time
 };
 
 class LoopContext {
  public:
-  // The engine, the clock and what the options point to stay longer. Evaluations go by this clock, too.
+  // The engine, the clock and the objects in `options` must outlive this object. Evaluations use this clock too.
   LoopContext(engine::Engine& engine, const Clock& clock, Settings settings, engine::EvaluatorOptions options = {},
               std::span<const ReceiptKey> receipt_keys = {})
       : evaluator_(engine.new_evaluator(with_clock(options, clock))),
@@ -42,11 +42,11 @@ class LoopContext {
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   void change(Settings settings) { settings_ = settings; }
 
-  // Without a key, no receipt is given and none opens.
+  // Without a key, no receipt is issued or accepted.
   [[nodiscard]] ReceiptTexts& receipt_texts() noexcept { return receipt_texts_; }
   void change_receipt_keys(std::span<const ReceiptKey> keys) { receipt_texts_ = ReceiptTexts(keys); }
 
-  // Calls send(name, value) for each header field of an answer; Retry-After has its jitter.
+  // Calls send(name, value) for each header of an answer. Retry-After includes jitter.
   template <class Send>
   void for_each_field(const policy::Ruleset& ruleset, const engine::Verdict& verdict, const Send& send) {
     const auto fields = answer::answer_fields(ruleset, verdict);
@@ -66,7 +66,7 @@ class LoopContext {
     wire::for_each_field(*fields, settings_.fields, at, send);
   }
 
-  // From nothing to Settings::retry_jitter, another one each time.
+  // A random duration from 0 to Settings::retry_jitter.
   [[nodiscard]] Duration jitter() {
     if (settings_.retry_jitter <= Duration::zero()) return Duration::zero();
     return Duration(std::uniform_int_distribution<Duration::rep>(0, settings_.retry_jitter.count())(random_));
@@ -84,7 +84,7 @@ class LoopContext {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-// Evaluates a batch. If it is in flight afterwards, the link is resumed when it is done.
+// Submits a batch. If it is in flight afterwards, the link is resumed when it completes.
 inline void submit(engine::EvaluationBatch& batch, const net::Link& link) {
   if (!batch.submit()) batch.on_done([link] { link.resume(); });
 }

@@ -1,5 +1,5 @@
-// docs/openapi.yaml as it was at build: what the HTTP and the admin listener answer, served by both. Tests hold the
-// tables of routes, and the answers of a running server, against it.
+// docs/openapi.yaml, embedded at build time and served by the HTTP and the admin listener. Tests compare the tables of
+// routes and the responses of a running server with it.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// Checks the fields of a request that a program describes: POST /v1/check, /v1/report and /v1/explain.
+// Validates the fields of a request described in JSON: POST /v1/check, /v1/report and /v1/explain.
 //
-// A value that would take the request out of its limits without a word is an error that names the field. Empty texts
-// are missing values. Values that come from a proxy's client are decided instead: match/caller.h.
+// A value that would silently exempt the request from its limits is an error that names the field. An empty string is a
+// missing value. Values forwarded by a proxy are not rejected: see match/caller.h.
 #pragma once
 
 #include <string_view>
@@ -10,10 +10,10 @@
 
 namespace weir::frontend {
 
-// Not empty, before a `?` or `#`.
-[[nodiscard]] Result<void> check_path(std::string_view path);
+// The path before a `?` or `#` must not be empty.
+[[nodiscard]] Result<void> validate_path(std::string_view path);
 
-// An address, with a port or in brackets or without; or empty: missing.
-[[nodiscard]] Result<void> check_address(std::string_view address);
+// Accepts an address with or without port and brackets, and an empty text.
+[[nodiscard]] Result<void> validate_address(std::string_view address);
 
 }  // namespace weir::frontend

@@ -34,38 +34,38 @@ constexpr std::array<std::uint8_t, 256> letter_values = [] {
 
 void append_letters(std::string& out, std::span<const unsigned char> bytes) {
   unsigned bits = 0;
-  unsigned held = 0;
+  unsigned bit_count = 0;
   for (const unsigned char byte : bytes) {
     bits = bits << 8 | byte;
-    for (held += 8; held >= 6; held -= 6) out += receipt_letters[bits >> (held - 6) & 63];
+    for (bit_count += 8; bit_count >= 6; bit_count -= 6) out += receipt_letters[bits >> (bit_count - 6) & 63];
   }
-  if (held > 0) out += receipt_letters[bits << (6 - held) & 63];
+  if (bit_count > 0) out += receipt_letters[bits << (6 - bit_count) & 63];
 }
 
-// How many bytes there are; none if it is not what append_letters() writes of so many bytes at most.
+// Returns the number of bytes; nothing if append_letters() cannot have written the text, or if it is too long.
 std::optional<std::size_t> read_letters(std::string_view text, SealedBytes& bytes) noexcept {
   if (text.size() > ReceiptTexts::max_text_length || text.size() % 4 == 1) return std::nullopt;
   unsigned bits = 0;
-  unsigned held = 0;
+  unsigned bit_count = 0;
   std::size_t size = 0;
   for (const char letter : text) {
     const std::uint8_t value = letter_values[static_cast<unsigned char>(letter)];
     if (value == no_letter) return std::nullopt;
     bits = bits << 6 | value;
-    held += 6;
-    if (held < 8) continue;
+    bit_count += 6;
+    if (bit_count < 8) continue;
     if (size == bytes.size()) return std::nullopt;
-    held -= 8;
-    bytes[size++] = static_cast<unsigned char>(bits >> held);
+    bit_count -= 8;
+    bytes[size++] = static_cast<unsigned char>(bits >> bit_count);
   }
-  // Bits behind the last byte that mean nothing are zero: each receipt has one text.
-  if ((bits & ((1U << held) - 1)) != 0) return std::nullopt;
+  // Unused bits must be zero, so that a sealed receipt has exactly one text.
+  if ((bits & ((1U << bit_count) - 1)) != 0) return std::nullopt;
   return size;
 }
 
-// Neither the cipher nor randomness fails in a process that could start; without them nothing can be sealed.
+// The cipher and the random generator do not fail in a process that has started.
 void require_crypto(int done) {
-  if (done != 1) throw std::runtime_error("receipts cannot be sealed: OpenSSL refuses");
+  if (done != 1) throw std::runtime_error("receipts cannot be sealed: OpenSSL failed");
 }
 
 const unsigned char* bytes_of(std::string_view text) noexcept {
@@ -103,7 +103,8 @@ void ReceiptTexts::append(std::string& out, const engine::ReceiptParts& receipt)
   bytes_.clear();
   receipt.append_to(bytes_);
   SealedBytes sealed;
-  if (!can_seal() || bytes_.size() > engine::ReceiptParts::max_bytes) throw std::logic_error("not to be sealed");
+  if (!can_seal() || bytes_.size() > engine::ReceiptParts::max_bytes)
+    throw std::logic_error("receipt cannot be sealed: no key, or too long");
 
   const KeyId& id = keys_.front().id;
   std::ranges::copy(id, sealed.begin());

@@ -1,9 +1,10 @@
-// Receipts as callers see them: sealed texts that say nothing and that nobody else can make.
+// Seals receipts into the opaque texts that callers receive, and opens them. A text cannot be read or forged without
+// the key.
 //
-// base64url without padding of: key id (4 bytes), IV (16, random), the bytes of the receipt by AES-256-GCM, and its tag
-// (16). The key id is authenticated, too. A text is at most 512 letters.
+// Format: base64url without padding of the key id (4 bytes), a random IV (16), the receipt encrypted with AES-256-GCM,
+// and the tag (16). The key id is authenticated too. A text has at most 512 characters.
 //
-// Of one loop, on its thread.
+// Not thread-safe: each loop has its own.
 #pragma once
 
 #include <array>
@@ -27,20 +28,20 @@ class ReceiptTexts {
  public:
   static constexpr std::size_t max_text_length = 512;
 
-  // For those who want a receipt where can_seal() is false.
+  // The error for a reservation when can_seal() is false.
   static constexpr std::string_view no_key =
-      "no receipts can be given: nodes that share a store need one key for them, in receipts.key_file of weir.yaml";
+      "receipts are disabled: nodes that share a store need a common key; set receipts.key_file in weir.yaml";
 
   ReceiptTexts() = default;  // without a key
-  // The first key seals, all open. Their order has no meaning otherwise.
+  // The first key seals; every key opens.
   explicit ReceiptTexts(std::span<const ReceiptKey> keys);
 
   [[nodiscard]] bool can_seal() const noexcept { return !keys_.empty(); }
 
-  // Requires can_seal(), and a receipt of at most ReceiptParts::max_bytes. No text is returned twice.
+  // Requires can_seal() and a receipt of at most ReceiptParts::max_bytes. Each call yields a different text.
   void append(std::string& out, const engine::ReceiptParts& receipt);
 
-  // Nothing if it was not sealed by one of the keys, or was changed.
+  // Returns nothing if the text was altered or sealed with another key.
   [[nodiscard]] std::optional<engine::ReceiptParts> open(std::string_view text);
 
  private:
@@ -51,14 +52,14 @@ class ReceiptTexts {
   using KeyId = std::array<unsigned char, 4>;  // the first bytes of the key's SHA-256
   struct Key {
     KeyId id;
-    Cipher opens;  // with its key schedule
+    Cipher opens;  // has the key schedule
   };
 
   [[nodiscard]] static Cipher cipher_of(const ReceiptKey& key, bool seals);
 
   std::vector<Key> keys_;
-  Cipher seals_;       // by the first key
-  std::string bytes_;  // of the receipt at hand
+  Cipher seals_;       // uses the first key
+  std::string bytes_;  // buffer for one receipt
 };
 
 }  // namespace weir::frontend

@@ -1,4 +1,4 @@
-// Waiting until a limit admits: what Limiter and KeyedLimiter share.
+// Waits until a limit admits. Shared by Limiter and KeyedLimiter.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 
 namespace weir::limiter {
 
-// The end of time where the sum is beyond it.
+// now + by, saturating.
 inline Instant later(Instant now, Duration by) noexcept {
   return by > Duration::zero() && now > Instant::max() - by ? Instant::max() : now + std::max(by, Duration::zero());
 }
 
-// What a caller that gives up is told: nothing was charged.
+// The decision of a caller that gives up: nothing was charged.
 inline Decision denied(Decision decision) noexcept {
   decision.admitted = false;
   return decision;
 }
 
-// `Limited` offers peek(), decide(max_wait) and give_back(decision) for one caller's cost, and says whether its
-// limit is a queue: there, asking later does not bring the turn nearer.
+// `Limited` provides peek(), decide(max_wait) and give_back(decision) for one caller's cost, and is_queue(). In a
+// queue, trying again later does not bring the turn nearer.
 template <class Limited>
 Decision acquire(const Clock& clock, Limited limited, Instant deadline, const std::stop_token& stop) {
   for (;;) {

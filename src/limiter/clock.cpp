@@ -24,7 +24,7 @@ ClockReading read_both() noexcept {
   return {micros_of<std::chrono::steady_clock>(), micros_of<std::chrono::system_clock>()};
 }
 
-// Waits on `clock` for `until` in pieces, because a timed wait cannot be told of a far future.
+// Waits on `clock` for `until` in steps, because a timed wait does not support times in the far future.
 void wait_in_pieces(const Clock& clock, Instant until, const std::stop_token& stop) {
   constexpr Duration max_sleep = std::chrono::hours{1};
   std::mutex mutex;
@@ -38,8 +38,8 @@ void wait_in_pieces(const Clock& clock, Instant until, const std::stop_token& st
 
 }  // namespace
 
-// The course is read without a lock: a reader that meets a change of it reads again. The change is made by
-// whoever first reads the time a second after the last one.
+// The course is read without a lock: a reader that observes a change reads again. The course is changed at most once
+// per second, by the first reader that finds it older than that.
 struct WallClock::Discipline {
   std::atomic<std::uint64_t> version{0};  // odd while the course changes
   std::atomic<std::int64_t> steady, time, slow_until;

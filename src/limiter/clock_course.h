@@ -1,5 +1,5 @@
-// How steady time follows the wall clock: never back, forward at once, at half speed while it is ahead.
-// Pure arithmetic in microseconds; the readings are passed in.
+// How steady time follows the wall clock: never back, forward at once, at half speed while it is ahead. Pure arithmetic
+// in microseconds; the readings are passed in.
 #pragma once
 
 #include <algorithm>
@@ -7,29 +7,29 @@
 
 namespace weir::limiter {
 
-// Both clocks, read together.
+// The readings of both clocks, taken together.
 struct ClockReading {
   std::int64_t steady = 0;
   std::int64_t wall = 0;
 };
 
 struct ClockCourse {
-  std::int64_t steady = 0;      // where the course began, in steady time,
-  std::int64_t time = 0;        // and in ours
+  std::int64_t steady = 0;      // start of the course in steady time
+  std::int64_t time = 0;        // start of the course in our time
   std::int64_t slow_until = 0;  // in steady time: half speed until then
 
   [[nodiscard]] static constexpr ClockCourse beginning(ClockReading reading) noexcept {
     return {reading.steady, reading.wall, reading.steady};
   }
 
-  // Our time at `now`, in steady time.
+  // Our time at steady time `now`.
   [[nodiscard]] constexpr std::int64_t at(std::int64_t now) const noexcept {
     const std::int64_t elapsed = std::max<std::int64_t>(0, now - steady);
     const std::int64_t slow = std::clamp<std::int64_t>(slow_until - steady, 0, elapsed);
     return time + elapsed - slow / 2;
   }
 
-  // The course from a reading on. At half speed one microsecond is lost in two.
+  // Returns the course after a reading. At half speed, time loses one microsecond in two.
   [[nodiscard]] constexpr ClockCourse corrected(ClockReading reading) const noexcept {
     const std::int64_t ours = at(reading.steady);
     const std::int64_t ahead = std::max<std::int64_t>(0, ours - reading.wall);

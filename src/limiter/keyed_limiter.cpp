@@ -18,8 +18,8 @@ struct KeyedLimiter::Body {
   std::shared_ptr<const Clock> clock;
   core::Rule rule;
   std::unique_ptr<table::Table> table;
-  table::Table::Way<bool> admit = table->way_for<bool>(rule);
-  table::Table::Way<Decision> check = table->way_for<Decision>(rule);
+  table::Table::DecideFunctions<bool> admit = table->decide_functions<bool>(rule);
+  table::Table::DecideFunctions<Decision> check = table->decide_functions<Decision>(rule);
   limiter::ReceiptIds ids{};
 
   Decision decide(table::KeyHash key, Cost cost, Duration max_wait) {
@@ -33,13 +33,14 @@ struct KeyedLimiter::Body {
     return table->peek_holds(rule, request, any, clock->now());
   }
 
-  // As many as both spans hold.
+  // Answers as many requests as both spans hold.
   template <class Answer>
-  void answer(const table::Table::Way<Answer>& way, std::span<const Request> requests, std::span<Answer> answers) {
+  void answer(const table::Table::DecideFunctions<Answer>& functions, std::span<const Request> requests,
+              std::span<Answer> answers) {
     const Instant now = clock->now();
     while (!requests.empty() && !answers.empty()) {
       const std::size_t count = std::min({requests.size(), answers.size(), table::Table::max_batch_size});
-      way.several(*table, rule, requests.first(count), now, answers.data());
+      functions.several(*table, rule, requests.first(count), now, answers.data());
       requests = requests.subspan(count);
       answers = answers.subspan(count);
     }
@@ -133,7 +134,7 @@ Reservation KeyedLimiter::reserve(std::string_view key, Cost cost, Duration last
   const std::array uses{&use};
   std::ignore = table::reserve_together(checks, uses, body_->clock->now());
   Reservation reservation = limiter::reservation_of(decision, use);
-  if (limiter::is_kept(use.result)) reservation.receipt = {hash.value, use.id.high, use.id.low};
+  if (limiter::has_receipt(use.result)) reservation.receipt = {hash.value, use.id.high, use.id.low};
   return reservation;
 }
 

@@ -75,7 +75,7 @@ struct Limiter::Body {
       }
       if (was_open) core::admit_again(decision);
       if (decision.admitted) {
-        const core::ChargePlace place = core::place_of_charge<A>(of.limit, of.state, decision);
+        const core::ChargePosition place = core::charge_position<A>(of.limit, of.state, decision);
         receipts.reserve(place, cost, was_open, use, core::micros(now));
       }
       return decision;
@@ -97,7 +97,7 @@ Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock>
         return true;
       },
       body->rule);
-  if (!has_memory) return failure("limit", "there is no memory for a log of that many requests");
+  if (!has_memory) return failure("limit", "out of memory for a log of that many requests");
   return Limiter(std::move(body));
 }
 
@@ -142,7 +142,7 @@ Decision Limiter::acquire_within(Cost cost, Duration at_most, std::stop_token st
 Reservation Limiter::reserve(Cost cost, Duration lasts, std::string_view id) {
   core::ReceiptUse use{.id = body_->ids.next(id), .lasts = limiter::lasting(body_->rule, lasts)};
   Reservation reservation = limiter::reservation_of(body_->reserve(cost, use), use);
-  if (limiter::is_kept(use.result)) reservation.receipt = {0, use.id.high, use.id.low};
+  if (limiter::has_receipt(use.result)) reservation.receipt = {0, use.id.high, use.id.low};
   return reservation;
 }
 

@@ -1,4 +1,4 @@
-// What Limiter and KeyedLimiter share of receipts: their ids, how long they last, and the answers.
+// Receipts in Limiter and KeyedLimiter: ids, lifetimes and results.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@
 
 namespace weir::limiter {
 
-static_assert(Receipt::longest == core::Receipts::longest);
+static_assert(Receipt::max_duration == core::Receipts::max_duration);
 
 // Callable from any thread.
 class ReceiptIds {
  public:
-  // What is meant by a name that the caller chose; without one, an id that nobody has had.
+  // The id for a name chosen by the caller; without a name, a unique id.
   [[nodiscard]] core::ReceiptId next(std::string_view name) noexcept {
     if (name.empty()) return {first_, number_.fetch_add(1, std::memory_order_relaxed)};
     return of(name);
@@ -32,23 +32,23 @@ class ReceiptIds {
   std::atomic<std::uint64_t> number_{0};
 };
 
-// Zero: as the limit says.
+// Zero means the limit's default.
 [[nodiscard]] inline Duration lasting(const core::Rule& rule, Duration lasts) noexcept {
   if (lasts != Duration::zero()) return lasts;
-  const auto* const held = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
-  return held != nullptr ? Duration{held->limit.window} : Receipt::usual;
+  const auto* const concurrency = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
+  return concurrency != nullptr ? Duration{concurrency->limit.window} : Receipt::default_duration;
 }
 
 [[nodiscard]] inline ReceiptAnswer answer_of(const core::ReceiptUse& use) noexcept {
   return {.result = use.result, .cost = use.cost, .ends = use.ends, .lost = use.lost};
 }
 
-// Without the receipt.
+// Leaves the receipt empty.
 [[nodiscard]] inline Reservation reservation_of(const Decision& decision, const core::ReceiptUse& use) noexcept {
   return {.decision = decision, .result = use.result, .receipt = {}, .cost = use.cost, .ends = use.ends};
 }
 
-[[nodiscard]] constexpr bool is_kept(core::ReceiptResult result) noexcept {
+[[nodiscard]] constexpr bool has_receipt(core::ReceiptResult result) noexcept {
   return result == core::ReceiptResult::done || result == core::ReceiptResult::repeated;
 }
 

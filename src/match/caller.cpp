@@ -15,7 +15,7 @@ std::string_view unquoted(std::string_view text) noexcept {
   return text;
 }
 
-// Past the next `separator` outside quotes.
+// Removes and returns the text up to the next `separator` outside quotes.
 std::string_view cut(std::string_view& rest, char separator) noexcept {
   bool quoted = false;
   std::size_t i = 0;
@@ -31,12 +31,12 @@ std::string_view cut(std::string_view& rest, char separator) noexcept {
   return piece;
 }
 
-// The elements of a comma-separated list, the last first. Commas in quotes do not separate.
+// Iterates over a comma-separated list from its end. Commas in quotes do not separate.
 class ListFromRight {
  public:
   explicit ListFromRight(std::string_view list) noexcept : rest_(list) {}
 
-  // Empty at the end. An element may itself be empty text.
+  // Returns nothing at the end. An element may be empty.
   std::optional<std::string_view> next() noexcept;
 
  private:
@@ -44,8 +44,8 @@ class ListFromRight {
   bool done_ = false;
 };
 
-// An odd number of quotes to the right of a comma would mean that it lies inside quotes. Whoever leaves a quote open
-// gets nothing out of it: the element is unreadable, and the walk ends there.
+// A comma with an odd number of quotes to its right is inside quotes. An unclosed quote makes the element invalid,
+// which ends the walk.
 std::optional<std::string_view> ListFromRight::next() noexcept {
   if (done_) return std::nullopt;
   bool quoted = false;
@@ -60,7 +60,7 @@ std::optional<std::string_view> ListFromRight::next() noexcept {
   return element;
 }
 
-// The value of `for=` in one element of Forwarded, without its quotes; empty if there is none.
+// Returns the unquoted value of `for=` in one element of Forwarded; empty if there is none.
 std::string_view for_parameter(std::string_view element) noexcept {
   while (!element.empty()) {
     const std::string_view pair = base::trimmed(cut(element, ';'));
@@ -72,9 +72,8 @@ std::string_view for_parameter(std::string_view element) noexcept {
   return {};
 }
 
-// --- whom to believe
+// --- trust
 
-// Most names differ in length.
 inline bool is_named(const Header& header, std::string_view lower_case_name) noexcept {
   return base::equals_lower(header.name, lower_case_name);
 }
@@ -83,14 +82,14 @@ bool is_trusted(const policy::Identity& identity, const policy::Address& address
   return std::ranges::any_of(identity.trusted_proxies, [&](const auto& range) { return range.contains(address); });
 }
 
-// Walks a list of addresses from the right. Each entry was written by the hop to its right, so it counts only as
-// long as that hop is trusted. Where such a hop wrote what cannot be read, the client is unknown.
+// Walks a list of addresses from the right. Each entry was written by the hop to its right, so it counts only while
+// that hop is trusted. If such an entry is invalid, the client is unknown.
 class WalkFromRight {
  public:
   WalkFromRight(const policy::Identity& identity, const policy::Address& peer) noexcept
       : identity_(identity), client_{peer} {}
 
-  // False once the client is found: what lies further left is hearsay.
+  // Returns false once the client is found: entries further left are not trusted.
   bool visit(std::string_view entry) noexcept {
     const auto address = policy::Address::parse_endpoint(unquoted(entry));
     client_.known = address.has_value();
@@ -108,7 +107,7 @@ class WalkFromRight {
 
 enum class ListSyntax { addresses, forwarded };
 
-// The headers of a name form one list, in order.
+// All headers of one name form one list, in order.
 ForwardedClient read_list(const policy::Identity& identity, const Query& query, const policy::Address& peer,
                           std::string_view name, ListSyntax syntax) noexcept {
   WalkFromRight walk(identity, peer);

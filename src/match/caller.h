@@ -1,14 +1,13 @@
-// Who is calling: the identity that a query has, after asking whom to believe.
+// Determines the identity of a caller, and which of its claims are trusted.
 //
-// What lifts or moves a limit (user, tier, cost, forwarded address) is believed from the asking program and from
-// trusted proxies, and from nobody else. An identity header that is empty or there more than once counts as absent.
-// Forwarded addresses are read from the right: each trusted proxy vouches for the one before it. Where
-// X-Forwarded-For and Forwarded name different clients one of them is forged, and what a trusted proxy passes on may be
-// no address at all: then the client's address is unknown. The consumer is the proxy's own address, and conditions on
-// the address hold, `ip_in` and `ip_not_in` alike: no header that a client makes up lifts a limit.
+// User, tier, cost and forwarded address are accepted only from the querying program and from trusted proxies. An
+// identity header that is empty or duplicated counts as absent. Forwarded addresses are read from the right: each
+// trusted proxy vouches for the address before it. If X-Forwarded-For and Forwarded name different clients, or a
+// trusted proxy passes on an invalid address, the client's address is unknown. The consumer is then the proxy's own
+// address, and both `ip_in` and `ip_not_in` hold, so that no forged header lifts a limit.
 //
-// A query whose own `ip` is not an address is not one without: all such queries are one consumer, `ip=unreadable`, or
-// denied by a limit with `missing: deny`. Protocols in which a program asks reject it before.
+// All queries whose `ip` is not an address are one consumer, `ip=unreadable`, or denied by a limit with `missing:
+// deny`. Protocols in which a program passes `ip` reject such a query earlier.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +22,27 @@ namespace weir::match {
 
 struct Caller {
   std::optional<policy::Address> address;
-  bool address_known = false;       // false: contradicted, unreadable or not given; `address` may be the proxy's then
-  bool address_unreadable = false;  // the query's `ip` is not an address; `address` is not set
+  bool address_known = false;       // false if contradicted, invalid or absent; `address` may then be the proxy's
+  bool address_unreadable = false;  // the query's `ip` is not an address; `address` is unset
   std::string_view user;            // empty: none
   std::string_view api_key;         // empty: none
-  std::uint32_t tier = 0;           // of Tiers::names
-  bool trusted = false;             // whoever sent the headers
+  std::uint32_t tier = 0;           // index in Tiers::names
+  bool trusted = false;             // the headers come from a trusted proxy
   bool authenticated = false;
-  bool ignored_headers = false;  // it claimed what only a trusted proxy may say
+  bool ignored_headers = false;  // the caller is untrusted and sent headers that are read from trusted proxies only
   bool unknown_tier = false;
 };
 
 [[nodiscard]] Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept;
 
-// Whether there is a header of that name, which is in lower case.
+// True if the query has a header of this lower-case name.
 [[nodiscard]] bool has_header(const Query& query, std::string_view name) noexcept;
 
-// The value of a header that is there once and not empty; empty otherwise.
+// Returns the value of a header; empty if it is absent or duplicated.
 [[nodiscard]] std::string_view sole_header(const Query& query, std::string_view name) noexcept;
 
-// Who the headers of a trusted proxy say that it speaks for. Not known if they contradict each other or cannot be read:
-// then it is the last proxy that can be told.
+// The client that a trusted proxy forwards for. If the headers contradict each other or are invalid, `known` is false
+// and `address` is that of the last identifiable proxy.
 struct ForwardedClient {
   policy::Address address;
   bool known = true;

@@ -128,7 +128,7 @@ void append_shared_consumer(std::string& out, std::string_view key) {
 
 void append_shared_descriptor(std::string& out, std::string_view key) {
   while (!key.empty()) {
-    out += key.front();  // as it is, or a pattern that stands for many
+    out += key.front();  // v: a value; p: a pattern that all matching values share
     key.remove_prefix(1);
     const std::string_view name = take_sized(key);
     append_text(out, "", name);

@@ -1,5 +1,4 @@
-// The bytes of a consumer's key, and the words for it that people read and write. For consumer.cpp, which makes keys
-// of callers, consumer_text.cpp, which makes them of words, and descriptors.cpp.
+// The encoding of consumer keys. Internal to consumer.cpp, consumer_text.cpp and descriptors.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +13,13 @@
 
 namespace weir::match {
 
-// Texts one after the other, each with its length in front, so that none can reach into the next.
+// Texts are stored one after the other, each preceded by its length.
 
-// How many bytes that takes.
 inline std::size_t sized(std::string_view text) noexcept {
   return sizeof(std::uint32_t) + text.size();
 }
 
-// Where there is room for it. Gives where it ended.
+// `to` must have room for it. Returns the end.
 inline char* put_sized(char* to, std::string_view text) noexcept {
   const auto length = static_cast<std::uint32_t>(text.size());
   std::memcpy(to, &length, sizeof length);
@@ -33,7 +31,7 @@ inline void append_sized(std::string& to, std::string_view text) {
   text::append_written(to, sized(text), [&](char* at) { put_sized(at, text); });
 }
 
-// Takes the first text off `from`, which append_sized wrote.
+// Removes and returns the first text of `from`, written by append_sized().
 inline std::string_view take_sized(std::string_view& from) noexcept {
   std::uint32_t length = 0;
   std::memcpy(&length, from.data(), sizeof length);
@@ -42,17 +40,17 @@ inline std::string_view take_sized(std::string_view& from) noexcept {
   return text;
 }
 
-// The counter that requests without a key share. No KeyPart has this tag.
+// Marks the key that requests without a key share. No KeyPart has this tag.
 inline constexpr char shared_tag = '\x7f';
 inline constexpr std::string_view shared_text = "all without a key";
 
 inline constexpr std::string_view between_parts = " + ";
 
-// The value of `ip` of all requests whose address cannot be read, and the word for it. No address is that short.
+// The value and the text of `ip` for all requests with an invalid address. No address is that short.
 inline constexpr std::string_view unreadable_address = "?";
 inline constexpr std::string_view unreadable_text = "unreadable";
 
-// Of any kind but a header.
+// `kind` must not be a header.
 inline void append_value(std::string& key, policy::KeyPart::Kind kind, std::string_view value) {
   text::append_written(key, 1 + sized(value), [&](char* to) {
     *to = static_cast<char>(kind);
@@ -67,7 +65,7 @@ inline void append_part(std::string& key, const policy::KeyPart& part, std::stri
   append_sized(key, value);
 }
 
-// How many leading bits of an address tell consumers apart.
+// The number of leading bits of an address that distinguish consumers.
 [[nodiscard]] inline unsigned consumer_prefix(const policy::Identity& identity,
                                               const policy::Address& address) noexcept {
   return address.family == policy::Address::Family::v6 ? identity.ipv6_prefix : address.bits();
@@ -76,8 +74,9 @@ inline void append_part(std::string& key, const policy::KeyPart& part, std::stri
 inline void append_address(std::string& key, const policy::Identity& identity, const policy::Address& address) {
   const bool is_v6 = address.family == policy::Address::Family::v6;
   const unsigned prefix = consumer_prefix(identity, address);
-  const std::uint32_t length = is_v6 ? 17 : 5;  // of what follows it: the prefix, and the bytes of the address
-  char part[1 + sizeof length + 17];            // as append_value would write it
+  const std::uint32_t length =
+      is_v6 ? 17 : 5;                 // the length of what follows: the prefix length and the bytes of the address
+  char part[1 + sizeof length + 17];  // the bytes that append_value() would write
   part[0] = static_cast<char>(policy::KeyPart::Kind::ip);
   std::memcpy(part + 1, &length, sizeof length);
   char* const value = part + 1 + sizeof length;

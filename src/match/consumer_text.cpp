@@ -18,20 +18,20 @@ bool take(std::string_view& text, std::string_view word) noexcept {
   return true;
 }
 
-// The name of a header, which the policy has in lower case.
+// `name` is in lower case, as in the policy.
 bool take_header(std::string_view& text, std::string_view name) noexcept {
   if (!base::equals_lower(text.substr(0, name.size()), name)) return false;
   text.remove_prefix(name.size());
   return true;
 }
 
-// `user=`, `header:X-Login-Name=`, `global`.
+// Removes the name of this part from the front: `user=`, `header:X-Login-Name=`, `global`.
 bool take_name(std::string_view& text, const KeyPart& part) noexcept {
   return take(text, name_of(part.kind)) && take_header(text, part.header) &&
          (part.kind == KeyPart::Kind::global || take(text, "="));
 }
 
-// The name of any part, with the `=` behind it. A header's name has neither `=` nor a blank.
+// Removes the name of any part and its `=`. A header's name contains neither `=` nor a space.
 std::optional<KeyPart> take_any_name(std::string_view& text) {
   using Kind = KeyPart::Kind;
   for (const Kind kind : {Kind::user, Kind::api_key, Kind::ip, Kind::global, Kind::route}) {
@@ -50,8 +50,8 @@ std::optional<KeyPart> take_any_name(std::string_view& text) {
   return part;
 }
 
-// Takes what comes before ` + ` and the name of the next part. That may occur only once: a value that contains it
-// could mean two consumers.
+// Removes and returns the text before ` + ` and the name of the next part. These may occur only once: otherwise the
+// text would be ambiguous.
 std::optional<std::string_view> take_until(std::string_view& text, const KeyPart& next) noexcept {
   std::optional<std::string_view> value;
   std::string_view after;
@@ -107,12 +107,12 @@ std::optional<ReadConsumer> read_parts(const std::vector<KeyPart>& parts, const 
 std::optional<ReadConsumer> read_value(const std::vector<KeyPart>& parts, const policy::Identity& identity,
                                        std::string_view text, std::string& key) {
   key.clear();
-  const bool is_word = parts[0].kind == KeyPart::Kind::ip && text == unreadable_text;  // which only `ip=` makes one
+  const bool is_word = parts[0].kind == KeyPart::Kind::ip && text == unreadable_text;  // valid only after `ip=`
   if (is_word || !append_value(key, identity, parts[0], text)) return std::nullopt;
   return ReadConsumer{.is_shared = false, .route = parts[0].kind == KeyPart::Kind::route ? text : std::string_view{}};
 }
 
-// As it is written in full.
+// Reads a text with the names of its parts.
 std::optional<ReadConsumer> read_in_full(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                          std::string_view text, std::string& key) {
   const auto& alternatives = limit.consumer_key.alternatives;

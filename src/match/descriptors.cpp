@@ -12,7 +12,8 @@ namespace {
 
 using policy::Descriptor;
 
-// `*` stands for any text, also none. Greedy with one step back, so it takes no longer than text x pattern.
+// `*` matches any text, also none. On a mismatch it backtracks only to the last `*`, so it takes at most text x pattern
+// steps.
 bool fits(std::string_view text, std::string_view pattern) noexcept {
   std::size_t t = 0;
   std::size_t p = 0;
@@ -56,7 +57,7 @@ const Descriptor* find_level(std::span<const Descriptor> level, const Descriptor
   return wildcard != nullptr ? wildcard : any;
 }
 
-// Puts `rest` into the first order that leads to a limit below `level`. False if there is none.
+// Reorders `rest` to the first order that leads to a limit below `level`. Returns false if there is none.
 bool put_in_order(std::span<const Descriptor> level, std::span<DescriptorEntry> rest) {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const Descriptor* const found = find_level(level, rest[i]);
@@ -78,7 +79,7 @@ void append_pair(std::string& key, char kind, std::string_view name, std::string
   });
 }
 
-// Of what there is, as much as a message holds.
+// Lists at most max_listed names.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t max_listed = 20;
   std::string list;
@@ -95,10 +96,10 @@ tl::unexpected<Error> unknown_domain(const policy::Ruleset& ruleset, std::string
   std::vector<std::string> names;
   for (const policy::Domain& each : ruleset.domains) names.push_back(each.name);
   return failure("domain '" + std::string(domain) + "'",
-                 "is not in the policy; " + (names.empty() ? "it has none" : "there is " + listed(names)));
+                 "unknown; " + (names.empty() ? "the policy has no domains" : "valid domains: " + listed(names)));
 }
 
-// What there is a limit for below `level`, as it would be written.
+// Collects the descriptors with a limit below `level`, as an operator would write them.
 void add_configured(const std::vector<policy::Descriptor>& level, const std::string& above,
                     std::vector<std::string>& found) {
   for (const policy::Descriptor& each : level) {
@@ -112,7 +113,7 @@ tl::unexpected<Error> unconfigured(const policy::Domain& domain, std::span<const
   std::vector<std::string> configured;
   add_configured(domain.descriptors, "", configured);
   return failure("descriptor '" + describe_descriptor(entries) + "'",
-                 "has no limit in domain '" + domain.name + "'; there are limits for " + listed(configured));
+                 "has no limit in domain '" + domain.name + "'; limits exist for " + listed(configured));
 }
 
 }  // namespace

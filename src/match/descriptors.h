@@ -1,8 +1,9 @@
-// Rate limit descriptors as Envoy sends them: lists of (key, value) pairs, looked up in the tree of a domain.
+// Looks up rate limit descriptors, as Envoy sends them, in the tree of a domain. A descriptor is a list of (key, value)
+// pairs.
 //
-// Per level: the exact value, then wildcards in file order, then the bare key. A descriptor matches only at the depth
-// at which a limit is configured. Counters belong to the tuple of pairs, never to a text joined from them; under
-// `share_threshold` the pattern stands in place of the value.
+// Each level matches the exact value first, then wildcards in file order, then the bare key. A descriptor matches only
+// at the depth at which a limit is configured. Counters are keyed by the tuple of pairs; with `share_threshold` the
+// pattern replaces the value.
 #pragma once
 
 #include <cstdint>
@@ -23,33 +24,33 @@ namespace weir::match {
 struct DescriptorQuery {
   std::span<const DescriptorEntry> entries;
   Cost hits{1};
-  std::optional<WindowNumbers> limit_override;  // instead of what is configured; never in shadow
-  bool gives_back = false;                      // the hits, as far as they are used; never denied
+  std::optional<WindowNumbers> limit_override;  // replaces the configured limit; never in shadow mode
+  bool gives_back = false;                      // returns hits, at most those used; never denied
 };
 
-// Writes the counter's key into `key`. None if nothing is configured for these entries.
+// Writes the counter's key into `key`. Returns null if nothing is configured for these entries.
 [[nodiscard]] const policy::Descriptor* match_descriptor(const policy::Domain& domain,
                                                          std::span<const DescriptorEntry> entries, std::string& key);
 
-// The same for entries that have no order, as those of a quota bucket: they are put into the first one, by the order of
-// their keys, for which something is configured.
+// The same for unordered entries, as those of a quota bucket. Reorders them to the first order, starting from sorted
+// keys, for which a limit is configured.
 [[nodiscard]] const policy::Descriptor* match_unordered(const policy::Domain& domain,
                                                         std::span<DescriptorEntry> entries, std::string& key);
 
-// The key of a tuple as it is.
+// Writes the key of a tuple without a lookup.
 void write_descriptor_key(std::span<const DescriptorEntry> entries, std::string& key);
 
-// One descriptor by its domain and entries, as an operator names it: to look at its counter, or to forget it.
+// A descriptor as an operator names it.
 struct DescriptorName {
   std::string_view domain;
   std::span<const DescriptorEntry> entries;
 };
 
-// What is configured for it; the counter's key is written into `key`. An error that says what there is, if nothing is.
+// Writes the counter's key into `key`. If nothing is configured, the error lists what is.
 [[nodiscard]] Result<const policy::Descriptor*> find_descriptor(const policy::Ruleset& ruleset,
                                                                 const DescriptorName& name, std::string& key);
 
-// For people: `remote_address=192.0.2.7 + path=/login`.
+// Formats entries: `remote_address=192.0.2.7 + path=/login`.
 [[nodiscard]] std::string describe_descriptor(std::span<const DescriptorEntry> entries);
 
 }  // namespace weir::match

@@ -15,12 +15,12 @@ std::string unmet_condition(const policy::When& when, const Caller& caller) {
   const std::string address = caller.address ? caller.address->text() : "unknown";
   switch (when.kind) {
     case Kind::authenticated:
-      return "it is for authenticated callers, and nobody is known here";
+      return "it covers authenticated callers only, and this one is anonymous";
     case Kind::anonymous:
-      return "it is for anonymous callers, and this one is authenticated";
+      return "it covers anonymous callers only, and this one is authenticated";
     case Kind::ip_in:
     case Kind::ip_not_in:
-      return "it is for other addresses than " + address + ": " + text_of(when);
+      return "its condition excludes address " + address + ": " + text_of(when);
     case Kind::always:
       break;
   }
@@ -34,31 +34,31 @@ std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimi
       return unmet_condition(limit.when, matched.caller);
     case Exemption::key_missing:
       return "the request has no " + text_of(limit.consumer_key) +
-             (limit.missing == policy::Missing::deny ? ", and without it the limit denies"
-                                                     : ", and without it the limit is skipped");
+             (limit.missing == policy::Missing::deny ? ", and the limit denies requests without it"
+                                                     : ", and the limit skips requests without it");
     case Exemption::unlimited:
       return "tier '" + tier + "' is unlimited";
     case Exemption::banned:
-      return limit.live.by_tier.size() > 1 ? "it denies tier '" + tier + "' outright" : "it denies outright";
+      return limit.live.by_tier.size() > 1 ? "it bans tier '" + tier + "'" : "it bans every request";
   }
   return {};
 }
 
-// The headers by which somebody else than a trusted proxy claims to be more than its address.
+// The headers of an untrusted sender that are read from trusted proxies only.
 std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Query& query) {
   const policy::Identity& identity = ruleset.identity;
-  std::vector<std::string> believed = {identity.user_header, "x-forwarded-for", "forwarded"};
-  if (identity.address_header) believed.push_back(*identity.address_header);
-  if (ruleset.tiers.from_header) believed.push_back(*ruleset.tiers.from_header);
-  if (identity.api_key_verified) believed.push_back(identity.api_key_header);
+  std::vector<std::string> trusted_only = {identity.user_header, "x-forwarded-for", "forwarded"};
+  if (identity.address_header) trusted_only.push_back(*identity.address_header);
+  if (ruleset.tiers.from_header) trusted_only.push_back(*ruleset.tiers.from_header);
+  if (identity.api_key_verified) trusted_only.push_back(identity.api_key_header);
   for (const policy::CompiledLimit& limit : ruleset.limits) {
-    if (limit.cost.header) believed.push_back(limit.cost.header->header);
+    if (limit.cost.header) trusted_only.push_back(limit.cost.header->header);
   }
   std::vector<std::string> ignored;
   for (const Header& header : query.headers) {
     Query alone;
     alone.headers = std::span<const Header>(&header, 1);
-    if (std::ranges::any_of(believed, [&](const std::string& name) { return has_header(alone, name); })) {
+    if (std::ranges::any_of(trusted_only, [&](const std::string& name) { return has_header(alone, name); })) {
       ignored.emplace_back(header.name);
     }
   }

@@ -1,5 +1,4 @@
-// Why a query meets the limits that it meets: each limit of the policy, covered or not, with the reason.
-// Consumes nothing, and needs no states.
+// Explains which limits of a policy cover a query, and why the others do not. Reads no states and charges nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +17,45 @@
 namespace weir::match {
 
 struct LimitExplanation {
-  std::uint32_t limit = 0;  // of Ruleset::limits
+  std::uint32_t limit = 0;  // index in Ruleset::limits
   bool covers = false;
-  bool bans = false;               // it does not count the query, but denies it outright
-  std::string why_not;             // if it does not cover the query
-  std::string route;               // the template by which it does; empty: it has no routes, so every request
-  std::string consumer;            // for people: `user=alice`
-  std::optional<Limit> numbers;    // after tiers; empty: unlimited
-  std::optional<Limit> candidate;  // after tiers
+  bool bans = false;               // denies the query without counting it
+  std::string why_not;             // set if it does not cover the query
+  std::string route;               // the matching template; empty if the limit has no routes
+  std::string consumer;            // `user=alice`
+  std::optional<Limit> numbers;    // numbers of the tier; unset: unlimited
+  std::optional<Limit> candidate;  // the candidate's numbers for the tier
   Cost cost;
 };
 
-// What the answer to the query is, as far as the policy alone decides it: what is used up is not known here.
+// The answer to the query as far as the policy alone determines it, without any usage.
 struct ExplainedOutcome {
-  bool admitted = true;  // false: denied whatever is used up
+  bool admitted = true;  // false: denied regardless of usage
   unsigned status = 200;
-  std::uint32_t limit = no_limit;  // that denies
+  std::uint32_t limit = no_limit;  // the denying limit
   std::string text;                // `Denied (403): monthly-quota requires a user`
 };
 
 struct Explanation {
   ExplainedOutcome outcome;
-  std::string route;  // what the request is called: the most specific template, or `other`
+  std::string route;  // the label: the most specific template, or `other`
   Caller caller;
   std::string tier;
-  std::vector<std::string> ignored_headers;  // as sent: what only a trusted proxy may say
+  std::vector<std::string> ignored_headers;  // as sent; read from trusted proxies only
   std::vector<LimitExplanation> limits;      // in file order
 };
 
 [[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);
 
-// explain_outcome.cpp: of what matching found.
+// Defined in explain_outcome.cpp.
 [[nodiscard]] ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& matched);
 
-// For programs: what `weir explain --format json` prints, and POST /v1/explain answers.
+// The input of explanation_json(), for `weir explain --format json` and POST /v1/explain.
 struct ExplainedRequest {
   const policy::Ruleset& ruleset;
   const Query& query;
   const Explanation& explanation;
-  std::uint64_t nodes;  // that share the store
+  std::uint64_t nodes;  // number of nodes that share the store
 };
 
 // {"outcome": {"admitted", "status", "limit", "text"}, "request": {...}, "caller": {...}, "limits": [{"name", "covers",

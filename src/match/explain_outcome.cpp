@@ -18,7 +18,7 @@ using policy::CompiledLimit;
 using policy::KeyPart;
 using policy::Mode;
 
-// As answer/answer.h has them: tests/embedded holds the two together.
+// The statuses of answer/answer.h. A test in tests/embedded verifies that they agree.
 constexpr unsigned passes = 200;
 constexpr unsigned forbidden = 403;
 constexpr unsigned too_many = 429;
@@ -48,7 +48,7 @@ std::string noun_of(const KeyPart& part) {
   return "";  // every request has it
 }
 
-// `a user or an API key`; of parts together, `a user and the header x-team`.
+// Lists what a key requires: `a user or an API key`, or for combined parts `a user and the header x-team`.
 std::string needs_of(const policy::ConsumerKey& key) {
   std::vector<std::string> alternatives;
   for (const std::vector<KeyPart>& parts : key.alternatives) {
@@ -73,7 +73,7 @@ ExplainedOutcome denied_outright(const policy::Ruleset& ruleset, const Matched& 
   return denied(forbidden, matched.denied_by, fmt::format("{} bans {}", limit.name, whom));
 }
 
-// `login-by-ip`, `one of login-by-ip and everyone`, `one of 5 limits`
+// Formats a list of limits: `login-by-ip`, `one of login-by-ip and everyone`, `one of 5 limits`.
 std::string one_of(const std::vector<std::string>& names) {
   constexpr std::size_t few = 3;
   if (names.size() == 1) return names.front();
@@ -86,19 +86,19 @@ std::string one_of(const std::vector<std::string>& names) {
 ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& matched) {
   if (matched.denied_by != no_limit) return denied_outright(ruleset, matched);
   std::vector<std::string> live;
-  std::vector<std::string> watching;
+  std::vector<std::string> shadow;
   std::string held;
   std::string queue;
   for (const MatchedLimit& each : matched.limits) {
     const CompiledLimit& limit = ruleset.limits[each.limit];
     const std::optional<Limit>& numbers = limit.live.by_tier[matched.caller.tier];
-    if (limit.mode == Mode::shadow || !numbers) {  // without numbers there is only a candidate
-      watching.push_back(limit.name);
+    if (limit.mode == Mode::shadow || !numbers) {  // a tier without live numbers is counted only by the candidate
+      shadow.push_back(limit.name);
       continue;
     }
     if (each.cost.units() > numbers->capacity() && !limit.warn_first) {
       return denied(too_many, each.limit,
-                    fmt::format("a cost of {} is more than {} ever admits at once, {}", each.cost.units(), limit.name,
+                    fmt::format("cost {} exceeds the maximum that {} admits at once, {}", each.cost.units(), limit.name,
                                 numbers->capacity()));
     }
     live.push_back(limit.name);
@@ -110,8 +110,8 @@ ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& 
                   fmt::format("{} limits cover it, and at most {} are evaluated together", live.size(), max_limits));
   }
   if (live.empty()) {
-    if (watching.empty()) return admitted(": no limit covers it");
-    return admitted(": covered in shadow mode only, by " + policy::list_text(watching));
+    if (shadow.empty()) return admitted(": no limit covers it");
+    return admitted(": covered in shadow mode only, by " + policy::list_text(shadow));
   }
   const std::string with = held.empty() ? "" : " with a receipt";
   const std::string delayed = queue.empty() ? "" : fmt::format(", delayed while others wait in {},", queue);

@@ -9,7 +9,7 @@
 namespace weir::match {
 namespace {
 
-// A condition on an address that is not known holds: what a client can hide lifts no limit.
+// A condition on an unknown address holds, so that hiding the address lifts no limit.
 bool applies(const policy::When& when, const Caller& caller) noexcept {
   using Kind = policy::When::Kind;
   const auto in_ranges = [&] {
@@ -30,14 +30,14 @@ bool applies(const policy::When& when, const Caller& caller) noexcept {
   return true;
 }
 
-// Absent: one. Unreadable or too large: the most, so that nobody pays less by writing nonsense.
+// An absent cost is 1. An invalid or excessive cost is the maximum, so that malformed values are never cheaper.
 Cost header_cost(std::string_view text, Cost most) noexcept {
   if (text.empty()) return Cost{1};
   const auto units = base::parse_number<std::uint64_t>(text);
   return units ? std::min(Cost{*units}, most) : most;
 }
 
-// A request that just fits a route: one that meets no route by chance.
+// Returns a path that matches this route, and no route that does not overlap it.
 std::string sample_of(const policy::RouteTemplate& route) {
   std::string target;
   for (const policy::Segment& segment : route.segments) target += "/" + (segment.is_literal() ? segment.text : "~");
@@ -62,7 +62,7 @@ void Matched::exempt_from(std::uint32_t limit, std::uint32_t route, Exemption wh
 
 MatchScratch::MatchScratch(const Matcher& matcher) : matches_(*matcher.routes_) {}
 
-// --- making it
+// --- construction
 
 Result<std::shared_ptr<const Matcher>> Matcher::create(std::shared_ptr<const policy::Ruleset> ruleset) {
   auto matcher = std::make_shared<Matcher>();
@@ -111,7 +111,8 @@ void Matcher::build_routes() {
   routes_ = RouteTree::build(entries);
 }
 
-// Looks at what each route meets. Routes that cross each other may still meet more: such a request is denied.
+// Counts the limits that cover each route. A request that matches crossing routes may still exceed the maximum; it is
+// denied.
 Result<void> Matcher::check_bound() const {
   const auto is_live = [&](std::uint32_t limit) {
     return limit < limits_.size() && ruleset_->limits[limit].mode == policy::Mode::enforce;
@@ -149,8 +150,8 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
   matched.caller = identify(*ruleset_, query);
   find_candidates(query, scratch, matched);
 
-  // In file order. Of several routes of one limit the first is the most specific; where each route has counters of
-  // its own, all of them count, since the server may see any.
+  // Sorts the candidates in file order. The first of several routes of one limit is the most specific. If each route
+  // has its own counter, all of them count, since the server may see any.
   if (!std::ranges::is_sorted(scratch.candidates_)) std::ranges::sort(scratch.candidates_);
   std::uint32_t last = no_limit;
   std::size_t live = 0;
@@ -162,7 +163,7 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
     const policy::CompiledLimit& source = ruleset_->limits[limit];
     const bool is_live = matched.limits.size() > before && source.mode == policy::Mode::enforce &&
                          source.live.by_tier[matched.caller.tier].has_value();
-    if (is_live && ++live > max_limits) return;  // which denies it
+    if (is_live && ++live > max_limits) return;  // the request is denied
   }
 }
 
@@ -172,19 +173,18 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
   costs.clear();
   labels.clear();
 
-  // One more than are evaluated together is enough to deny: so much of a limit is kept, whatever a path may be read as.
-  std::uint32_t of_limit = 0;  // matches of the limit that came last
+  // More than max_limits matches deny the request, so further ones of the same limit are dropped.
+  std::uint32_t of_limit = 0;  // matches of the last limit
   const auto add_candidate = [&](std::uint32_t limit, std::uint32_t route) {
     of_limit = !candidates.empty() && candidates.back().limit == limit ? of_limit + 1 : 0;
     if (of_limit > max_limits) return;
     candidates.push_back({limit, static_cast<std::uint32_t>(candidates.size()), route});
   };
-  // The dearest of each limit: its matches come one behind the other.
+  // The highest cost of each limit, whose matches are adjacent.
   const auto add_cost = [&](std::uint32_t limit, Cost cost) {
     if (costs.empty() || costs.back().first != limit) costs.emplace_back(limit, cost);
     costs.back().second = std::max(costs.back().second, cost);
   };
-  // Without routes nothing is found, whatever the path is.
   if (routes_->routes() > 0) routes_->match(query.method, paths.read(query.path), matches);
   matched.label = matches.label() == no_route ? other_label() : meanings_[matches.label()].label;
   for (const RouteMatch& match : matches.all()) {
@@ -219,7 +219,7 @@ void Matcher::cover(const Query& query, std::uint32_t limit, std::uint32_t route
   const Caller& caller = matched.caller;
   const bool enforced = source.mode == policy::Mode::enforce;
   if (!applies(source.when, caller)) return matched.exempt_from(limit, route, Exemption::condition, false);
-  if (source.live.bans(caller.tier)) {  // it counts nothing, so it needs no key
+  if (source.live.bans(caller.tier)) {  // a ban counts nothing, so it needs no key
     return matched.exempt_from(limit, route, Exemption::banned, enforced);
   }
   const std::size_t key_begin = matched.keys.size();
@@ -255,13 +255,13 @@ Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t li
     return text.empty() ? most : header_cost(text, most);
   }
   if (rule.by_route.empty()) return rule.fixed;
-  // The dearest that any reading of the path has, one without an entry included.
-  std::optional<Cost> dearest;
-  if (!scratch.matches_.in_every_reading(cost_group(limit))) dearest = rule.fixed;
+  // The highest cost over all readings of the path applies, including readings without a cost of their own.
+  std::optional<Cost> highest;
+  if (!scratch.matches_.in_every_reading(cost_group(limit))) highest = rule.fixed;
   for (const auto& [of, cost] : scratch.costs_) {
-    if (of == limit && (!dearest || cost > *dearest)) dearest = cost;
+    if (of == limit && (!highest || cost > *highest)) highest = cost;
   }
-  return dearest.value_or(rule.fixed);
+  return highest.value_or(rule.fixed);
 }
 
 bool Matcher::write_key(const Query& query, const Caller& caller, std::uint32_t limit, std::uint32_t route,

@@ -1,8 +1,7 @@
-// From a query to the limits that cover it, for which consumer, at which cost. Pure: made from a Ruleset, it knows no
-// states, no names on a store and no counters, and charges nothing.
+// Finds the limits that cover a query, with consumer and cost. Reads no states and charges nothing.
 //
-// A Matcher never changes, and is shared by all threads. What matching needs beside it (MatchScratch) belongs to one
-// thread; in the steady state nothing is allocated.
+// A Matcher is immutable and shared by all threads. A MatchScratch belongs to one thread. Matching does not allocate in
+// the steady state.
 #pragma once
 
 #include <compare>
@@ -28,17 +27,17 @@
 namespace weir::match {
 
 inline constexpr std::uint32_t no_limit = ~std::uint32_t{0};
-// So many live limits are evaluated together; a request that more of them cover is denied.
+// The maximum number of enforced limits evaluated together. A request that more of them cover is denied.
 inline constexpr std::size_t max_limits = 64;
 
 // A limit that covers a query.
 struct MatchedLimit {
-  std::uint32_t limit = 0;  // of Ruleset::limits
-  std::uint32_t route = 0;  // of Matcher::routes_of(limit)
-  bool is_shared = false;   // the key is missing, and all such requests share a counter
+  std::uint32_t limit = 0;  // index in Ruleset::limits
+  std::uint32_t route = 0;  // index in Matcher::routes_of(limit)
+  bool is_shared = false;   // no key: counted in the shared counter
   Cost cost;
-  bool takes_cost = false;  // the policy writes none: the caller's counts
-  std::size_t key_end = 0;  // of Matched::keys
+  bool takes_cost = false;  // the policy sets none: the caller's cost applies
+  std::size_t key_end = 0;  // offset in Matched::keys
 };
 
 // Why a limit that matches the route does not cover a query.
@@ -46,12 +45,12 @@ enum class Exemption : std::uint8_t { condition, key_missing, unlimited, banned 
 
 struct Matched {
   std::vector<MatchedLimit> limits;  // in file order
-  std::string keys;                  // of their consumers, one behind the other, as consumer.h writes them
-  std::uint32_t label = 0;           // of Matcher::labels
+  std::string keys;                  // keys of their consumers, concatenated, in the encoding of consumer.h
+  std::uint32_t label = 0;           // index in Matcher::labels
   Caller caller;
 
-  // The first limit that denies without being asked, because it bans (Exemption::banned) or because the query lacks its
-  // key (`missing: deny`); no_limit: there is none.
+  // The first limit that denies without being evaluated, because it bans (Exemption::banned) or because the query lacks
+  // its key (`missing: deny`); no_limit if none.
   std::uint32_t denied_by = no_limit;
   Exemption denied_for = Exemption::key_missing;
 
@@ -73,7 +72,7 @@ struct Matched {
 
 class Matcher;
 
-// What matching writes to on its way. Made for one matcher, used by one thread.
+// Scratch memory of match(). Belongs to one matcher and one thread.
 class MatchScratch {
  public:
   explicit MatchScratch(const Matcher& matcher);
@@ -83,7 +82,7 @@ class MatchScratch {
 
   struct Candidate {
     std::uint32_t limit;
-    std::uint32_t order;  // of one limit's routes: the most specific first
+    std::uint32_t order;  // within one limit: the most specific route first
     std::uint32_t route;
 
     friend auto operator<=>(const Candidate&, const Candidate&) = default;
@@ -92,8 +91,8 @@ class MatchScratch {
   PathReader paths_;
   Matches matches_;
   std::vector<Candidate> candidates_;
-  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // by route: (limit, cost)
-  std::vector<std::uint32_t> labels_;  // of all readings; filled where a limit without routes has counters for each
+  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // costs by route, as (limit, cost)
+  std::vector<std::uint32_t> labels_;                  // labels of all readings; used if counts_by_label_
 };
 
 class Matcher {
@@ -109,16 +108,16 @@ class Matcher {
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
   [[nodiscard]] std::optional<std::uint32_t> find_limit(std::string_view name) const noexcept;
 
-  // What routes are called; the last one is `other`.
+  // The names of all known routes; the last one is `other`.
   [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
   [[nodiscard]] std::uint32_t other_label() const noexcept { return static_cast<std::uint32_t>(labels_.size() - 1); }
 
-  // The routes that a limit is counted by: its own, or for a limit without routes all labels; the last is `other`.
+  // The routes by which a limit is counted: its own, or all labels for a limit without routes; the last is `other`.
   [[nodiscard]] std::span<const std::string> routes_of(std::uint32_t limit) const noexcept {
     return ruleset_->limits[limit].routes.empty() ? std::span(labels_) : std::span(limits_[limit].route_names);
   }
 
-  // The key of the consumer that a limit counts for, written into `key`; false if it is missing.
+  // Writes the key of the consumer into `key`. Returns false if it is missing.
   [[nodiscard]] bool write_key(const Query& query, const Caller& caller, std::uint32_t limit, std::uint32_t route,
                                std::string& key) const;
 
@@ -127,18 +126,18 @@ class Matcher {
 
   struct LimitRoutes {
     bool keyed_by_route = false;
-    std::vector<std::string> route_names;  // of its own routes, and `other`
+    std::vector<std::string> route_names;  // names of its own routes, and `other`
   };
-  // What an entry of the route tree is there for.
+  // The meaning of an entry of the route tree.
   struct EntryMeaning {
-    std::uint32_t route = 0;  // of the limit's routes, or of its costs by route
+    std::uint32_t route = 0;  // index in the limit's routes, or in its costs by route
     std::uint32_t label = 0;
   };
 
-  // The tree's groups are numbered so that each limit has one for what it covers and one for what it charges by route.
+  // Each limit has two groups in the route tree: one for coverage and one for costs by route.
   [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
   [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
-  // The group of known routes that no limit has; where counters go by label, of all known routes.
+  // The group of known routes without a limit; with counts_by_label_, of all known routes.
   [[nodiscard]] std::uint32_t label_group() const noexcept {
     return coverage_group(static_cast<std::uint32_t>(limits_.size()));
   }
@@ -152,13 +151,13 @@ class Matcher {
                              const MatchScratch& scratch) const noexcept;
 
   std::shared_ptr<const policy::Ruleset> ruleset_;
-  std::optional<RouteTree> routes_;  // there once it is made
+  std::optional<RouteTree> routes_;  // set by build_routes()
   std::vector<LimitRoutes> limits_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;
   std::vector<std::uint32_t> everywhere_;  // limits that cover every route, in file order
   std::vector<std::string> labels_;
   std::vector<EntryMeaning> meanings_;
-  bool counts_by_label_ = false;  // a limit without routes has counters for each route: then they go by label
+  bool counts_by_label_ = false;  // a limit without routes is keyed by route
 };
 
 }  // namespace weir::match

@@ -11,17 +11,17 @@
 namespace weir::match {
 namespace {
 
-// A stranger's word in a message stays short.
+// Quotes at most 64 bytes of untrusted text.
 std::string in_quotes(std::string_view word) {
   constexpr std::size_t longest = 64;
   return "'" + std::string(word.substr(0, longest)) + (word.size() > longest ? "...'" : "'");
 }
 
 tl::unexpected<Error> unknown(const std::string& what, std::string_view word, std::span<const std::string> known) {
-  return failure(what + " " + in_quotes(word), "is not in the policy" + text::did_you_mean(word, known));
+  return failure(what + " " + in_quotes(word), "unknown" + text::did_you_mean(word, known));
 }
 
-// With the limits that there are, as many as a message holds.
+// Lists at most max_listed limits.
 tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_view name) {
   constexpr std::size_t max_listed = 20;
   std::vector<std::string> names;
@@ -30,11 +30,10 @@ tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_
   }
   auto error = unknown("limit", name, names).value();
   if (names.empty()) {
-    error.what += "; all its limits are reached by descriptors";
+    error.what += "; all limits of the policy are reached by descriptors";
     return tl::unexpected(std::move(error));
   }
-  error.what += error.what.ends_with('?') ? " There " : "; there ";
-  error.what += names.size() == 1 ? "is " : "are ";
+  error.what += error.what.ends_with('?') ? " Valid limits: " : "; valid limits: ";
   for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > max_listed) error.what += " and " + std::to_string(names.size() - max_listed) + " more";
   return tl::unexpected(std::move(error));
@@ -43,16 +42,17 @@ tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_
 tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                      std::string_view consumer) {
   if (names_bad_address(limit, identity, consumer)) {
-    return failure("consumer", in_quotes(consumer) + " has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443");
+    return failure("consumer",
+                   in_quotes(consumer) + " is not an IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443");
   }
-  return failure("consumer",
-                 "does not fit limit " + in_quotes(limit.name) + ", or in two ways: write " + consumer_form(limit));
+  return failure("consumer", "does not match the key of limit " + in_quotes(limit.name) + ", or is ambiguous: write " +
+                                 consumer_form(limit));
 }
 
 tl::unexpected<Error> ambiguous_consumer(std::span<const std::string> meanings) {
   std::string both;
   for (const std::string& meaning : meanings) both += (both.empty() ? "" : " or ") + in_quotes(meaning);
-  return failure("consumer", "could be " + both + ": write which");
+  return failure("consumer", "ambiguous: write " + both);
 }
 
 std::uint32_t label_of(const Matcher& matcher, const Named& named) noexcept {

@@ -1,7 +1,5 @@
-// A question about one limit by its name and one consumer in words, without a request: for programs that know
-// themselves what they limit.
-//
-// It is evaluated as a query would be that this limit alone covers; the limit's routes and `when` are not asked.
+// Queries one limit by name for one consumer given as text, without a request. The query is evaluated as if this limit
+// alone covered it; the limit's routes and `when` are ignored.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +16,29 @@ namespace weir::match {
 
 struct NamedQuery {
   std::string_view limit;
-  std::string_view consumer{};  // as consumer.h reads it
+  std::string_view consumer{};  // parsed by consumer.h
   std::string_view tier{};      // empty: the default
-  std::optional<Cost> cost{};   // where the limit writes none
+  std::optional<Cost> cost{};   // used if the limit sets none
   Duration max_wait = Duration::max();
-  bool peek = false;              // only look, charge nothing
-  bool wants_more_after = false;  // of the decision
-  bool wants_holdings = false;    // of a look, which costs nothing then: what the store knows beside
-  // A consumer whose words could mean two is refused: for looks and resets. Where requests are decided they are
-  // read as the first that they fit, because a name that a stranger chose must not become an error.
+  bool peek = false;              // charge nothing
+  bool wants_more_after = false;  // fill Decision::more_after
+  bool wants_holdings = false;    // fill the holdings; the cost is then zero
+  // Rejects an ambiguous consumer, for peeks and resets. Decisions use the first match instead, because an untrusted
+  // name must not cause an error.
   bool one_meaning = false;
 };
 
-// The limit and the consumer that are meant.
+// The limit and consumer of a NamedQuery.
 struct Named {
-  std::uint32_t limit = 0;  // of Ruleset::limits
-  std::uint32_t route = 0;  // of Matcher::routes_of(limit): the consumer's own, or `other`
+  std::uint32_t limit = 0;  // index in Ruleset::limits
+  std::uint32_t route = 0;  // index in Matcher::routes_of(limit): the consumer's, or `other`
   bool is_shared = false;
 };
 
-// Writes the consumer's key, as consumer.h does, into `key`.
+// Writes the consumer's key, encoded by consumer.h, into `key`.
 [[nodiscard]] Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::string& key);
 
-// As if a query had come that this limit alone covers. Overwrites `matched`, reusing its memory.
+// Matches like a query that this limit alone covers. Overwrites `matched`, reusing its memory.
 [[nodiscard]] Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched);
 
 }  // namespace weir::match

@@ -14,7 +14,7 @@ using base::to_lower;
 
 enum class Class : std::uint8_t { ordinary, separator, end, odd };
 
-// `odd` is all that may give a path a second reading, or a text other than its lower case.
+// `odd` characters may make a path ambiguous, or change more than the case of its text.
 constexpr Class class_of(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   if (c == '/') return Class::separator;
@@ -46,7 +46,7 @@ constexpr bool is_scheme_char(char c) noexcept {
   return base::is_letter_or_digit(c) || c == '+' || c == '-' || c == '.';
 }
 
-// The path of an absolute form, anything else as it is.
+// Returns the path of an absolute form, and any other target unchanged.
 std::string_view without_authority(std::string_view target) noexcept {
   const auto colon =
       static_cast<std::size_t>(std::find_if_not(target.begin(), target.end(), is_scheme_char) - target.begin());
@@ -54,11 +54,12 @@ std::string_view without_authority(std::string_view target) noexcept {
   if (colon == 0 || rest.size() < 3 || rest[0] != ':' || !separates(rest[1]) || !separates(rest[2])) return target;
   const std::size_t path = rest.find_first_of("/\\#", 3);
   if (path == std::string_view::npos) return {};
-  // Without a host, what comes next is one to some: keep both slashes, as in `//host/login`.
+  // If the host is empty, some servers take the first segment as the host, so both slashes are kept, as in
+  // `//host/login`.
   return rest.substr(path == 3 ? 2 : path);
 }
 
-// `host:443`, `mailto:x`: with a colon before the first slash, and no absolute form.
+// True for `host:443`, `mailto:x`: a colon before the first slash, and no absolute form.
 bool is_no_path(std::string_view path) noexcept {
   const std::size_t first = path.find_first_of(":/\\");
   return first != std::string_view::npos && path[first] == ':';
@@ -80,7 +81,7 @@ PathReading PathReader::read(std::string_view target) noexcept {
   return read_any(path);
 }
 
-// One pass for what nearly all requests look like. Gives up, false, at the first sign of anything else.
+// The fast path for nearly all requests, in one pass. Returns false at the first sign of anything else.
 bool PathReader::read_plain(std::string_view path, PathReading& reading) noexcept {
   const std::size_t length = std::min(path.size(), max_length);
   std::size_t count = 0;
@@ -102,7 +103,7 @@ bool PathReader::read_plain(std::string_view path, PathReading& reading) noexcep
     if (of.kind == Class::end) break;
     if (of.kind == Class::odd || !end_piece(i)) return false;
   }
-  if (i == length && length < path.size()) return false;  // longer than can be read, or not: see there
+  if (i == length && length < path.size()) return false;  // the path or only its query is too long: read() decides
   if (i > begin && !end_piece(i)) return false;
   reading.pieces = {pieces_.data(), count};
   return true;
@@ -118,14 +119,14 @@ PathReading PathReader::read_any(std::string_view path) noexcept {
     path.remove_prefix(std::min(length + 1, path.size()));
   }
   const bool longer = progress.pieces > max_pieces;
-  // Beyond the end of all routes it does not matter what a segment's text is.
+  // Beyond the end of all routes the text of a segment is irrelevant.
   if (longer && (progress.flags & ~unsigned{Piece::may_differ}) != 0) return unreadable;
   return {.kind = progress.flags != 0 ? PathReading::Kind::ambiguous : PathReading::Kind::plain,
           .longer = longer,
           .pieces = {pieces_.data(), std::min(progress.pieces, max_pieces)}};
 }
 
-// `raw` is what is between two slashes.
+// `raw` is the text between two slashes.
 void PathReader::add_segment(std::string_view raw, Progress& progress) noexcept {
   const std::span<char> decoded(text_.data() + progress.written, policy::decode(raw, text_.data() + progress.written));
   progress.written += decoded.size();

@@ -1,33 +1,32 @@
 // Reads a request target so that no spelling of a path escapes the limit on it.
 //
-// Servers disagree on what a path means, and Weir does not know which server stands behind it. So it does not
-// choose: where a target can be understood in more than one way, *each such place may be read either way, and
-// independently of the others*; every route that matches any of these readings counts. A reading too many
-// costs only the one who wrote the path oddly; a reading too few is a hole.
+// Servers disagree on what a path means, and Weir does not know which server is behind it. So where a target is
+// ambiguous, *each ambiguous part may be read either way, independently of the others*, and every route that matches
+// any of these readings counts. An extra reading affects only the client that wrote an odd path; a missing reading
+// would let it bypass a limit.
 //
-// A target is cut at the first `?`, an absolute form (`http://host/login`) is reduced to its path, and the path
-// is split into pieces at `/`, at `\`, and at either of them percent-encoded, once or several times. Each piece
-// is compared by segment_text() (policy/route_template.h). What can be read in more than one way:
+// A target is cut at the first `?`, an absolute form (`http://host/login`) is reduced to its path, and the path is
+// split into pieces at `/`, at `\`, and at either of them percent-encoded, once or several times. Each piece is
+// compared by segment_text() (policy/route_template.h). Ambiguous parts:
 //
-//   a `\` or an encoded slash        it separates, or is part of a segment (which only a parameter can match)
+//   a `\` or an encoded slash        a separator, or part of a segment (which only a parameter can match)
 //   `.`, nothing (`//`), `;x`, `%20` no segment (nginx, Tomcat), or a segment of that text (Express, chi)
-//   `..`                             takes back the segment before, never above the root; or is a segment
+//   `..`                             removes the segment before, never above the root; or is a segment
 //   `%00`, `%0A`, `%3F`, `#`         the path ends here (C strings, a `$` in a pattern), or goes on
 //   `;a%2Fb`                         after a `;`, what follows an encoded slash may belong to the parameters
 //   `//host/login`                   the first piece is a host (`new URL(target, base)`), or a segment
 //   `%6cogin`, `login;x`             the literal `login`, or a text that only a parameter matches (Express)
 //
-// A slash at the end never means anything. Letters are compared without regard to case. A path without any of
-// these places is *plain*: it has one reading, and costs one walk.
+// A slash at the end is ignored, and so is the case of letters. A path without ambiguous parts is *plain*: it has one
+// reading and takes one walk.
 //
-// A target that cannot be read within bounds is `unreadable` and matches every route of its method: longer than
-// `max_length`; more than `max_pieces` pieces and not all plain segments (if they are, it is `longer`, and read
-// exactly: no route but one with `**` is as long); control characters as they are; neither `/path`,
-// `scheme://host/path` nor `*`.
-// `*` and the empty target read as `/`.
+// A target is `unreadable`, and matches every route of its method, if it is longer than `max_length`; if it has more
+// than `max_pieces` pieces that are not all plain segments (if they are, it is `longer` and read exactly: only routes
+// that end in `**` match it); if it contains raw control characters; or if it is neither `/path`, `scheme://host/path`
+// nor `*`. `*` and the empty target are read as `/`.
 //
-// Not covered, since these are other paths and not other spellings: formats as suffixes (`/login.json`), letters
-// beyond ASCII that fold or normalise to ASCII, overlong UTF-8 of three bytes.
+// Not covered, because they are other paths and not other spellings: format suffixes (`/login.json`), letters beyond
+// ASCII that fold or normalise to ASCII, and overlong UTF-8 of three bytes.
 #pragma once
 
 #include <array>
@@ -49,7 +48,7 @@ template <class Word>
   return word;
 }
 
-// Up to eight bytes as one word, in which bytes may be there twice.
+// Loads up to eight bytes as one word. Bytes may be loaded twice.
 [[nodiscard]] inline std::uint64_t short_word(std::string_view text) noexcept {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -60,8 +59,8 @@ template <class Word>
 
 }  // namespace segment_hash_detail
 
-// The hash by which a segment's text is looked up among a policy's literals. Not keyed: strangers choose what is looked
-// up but never what is stored, so they cannot make a look-up longer than the policy does.
+// The hash of a segment's text for lookups among a policy's literals. It is not keyed: clients choose what is looked up
+// but not what is stored, so they cannot lengthen a lookup.
 [[nodiscard]] inline std::uint64_t segment_hash(std::string_view text) noexcept {
   using namespace segment_hash_detail;
   constexpr std::uint64_t odd = 0x9E37'79B9'7F4A'7C15;
@@ -75,11 +74,11 @@ template <class Word>
 
 struct Piece {
   enum Flag : std::uint8_t {
-    follows_soft_separator = 1,  // may belong to the piece before
+    follows_soft_separator = 1,  // may belong to the previous piece
     may_vanish = 2,
     may_go_up = 4,
     may_end_path = 8,
-    may_differ = 16,  // from a literal of the same text
+    may_differ = 16,  // may differ from a literal of the same text
   };
 
   std::string_view text;
@@ -93,12 +92,11 @@ struct PathReading {
   enum class Kind : std::uint8_t { plain, ambiguous, unreadable };
 
   Kind kind = Kind::plain;
-  bool longer = false;              // there are more segments than these pieces, all plain or respelled
-  std::span<const Piece> pieces{};  // none if unreadable
+  bool longer = false;              // more segments than pieces, all plain or respelled
+  std::span<const Piece> pieces{};  // empty if unreadable
 };
 
-// Holds the text that its last reading points into: about 11 KiB, to be kept and used again, by one thread.
-// Never allocates.
+// Owns the text of its last reading, about 11 KiB. Reusable, not thread-safe. Never allocates.
 class PathReader {
  public:
   static constexpr std::size_t max_length = 8192;
@@ -108,18 +106,18 @@ class PathReader {
   PathReader(const PathReader&) = delete;
   PathReader& operator=(const PathReader&) = delete;
 
-  // Good until the next call.
+  // The result is valid until the next call.
   [[nodiscard]] PathReading read(std::string_view target) noexcept;
 
  private:
-  // What is known of the path so far, for the pieces to come.
+  // The state of the reading so far.
   struct Progress {
-    std::size_t pieces = 0;   // also those that are not kept
-    std::size_t written = 0;  // of text_
-    unsigned flags = 0;       // of all pieces
+    std::size_t pieces = 0;   // including those beyond max_pieces
+    std::size_t written = 0;  // bytes of text_
+    unsigned flags = 0;       // flags of all pieces
     bool respelled = false;   // the segment was decoded
-    bool only_empty = true;   // nothing but pieces without text
-    bool swallows = false;    // what follows without a `/` may belong to parameters or a host
+    bool only_empty = true;   // only pieces without text so far
+    bool swallows = false;    // text up to the next `/` may belong to parameters or a host
   };
 
   bool read_plain(std::string_view path, PathReading& reading) noexcept;

@@ -9,7 +9,7 @@
 
 namespace weir::match {
 
-// The places in the tree that the readings of a path have led to, each once.
+// The distinct nodes that the readings of a path have reached.
 class RouteTree::States {
  public:
   void clear() noexcept { count_ = 0; }
@@ -35,8 +35,8 @@ class RouteTree::States {
 
 Matches::Matches(const RouteTree& tree)
     : found_(tree.routes()),
-      place_of_limit_(tree.limits()),
-      place_of_route_(tree.routes()),
+      slot_of_limit_(tree.limits()),
+      slot_of_route_(tree.routes()),
       state_of_limit_(tree.limits()),
       states_of_limit_(tree.limits()) {}
 
@@ -50,9 +50,9 @@ void Matches::clear() noexcept {
 
 bool Matches::in_every_reading(std::uint32_t limit) const noexcept {
   if (unreadable_ || limit >= state_of_limit_.size()) return false;
-  if (state_ < first_state_) {  // one reading, without states
-    const std::uint32_t place = place_of_limit_[limit];
-    return place < count_ && found_[place].limit == limit;
+  if (state_ < first_state_) {  // a plain path has one reading and no states
+    const std::uint32_t slot = slot_of_limit_[limit];
+    return slot < count_ && found_[slot].limit == limit;
   }
   return state_of_limit_[limit] >= first_state_ && states_of_limit_[limit] == state_ - first_state_ + 1;
 }
@@ -61,16 +61,16 @@ void Matches::next_state() noexcept {
   ++state_;
 }
 
-// Keeps the most specific route of each limit. What was left in place_of_limit_ by an earlier request is
-// recognised by pointing at nothing, or at another limit.
+// Keeps the most specific route of each limit. A stale entry of an earlier request in slot_of_limit_ is recognised
+// because it is out of range or refers to another limit.
 void Matches::add_best(RouteMatch match, std::uint32_t rank, std::span<const std::uint32_t> ranks) noexcept {
   offer_label(match, rank);
-  const std::uint32_t place = place_of_limit_[match.limit];
-  if (place < count_ && found_[place].limit == match.limit) {
-    if (rank < ranks[found_[place].route]) found_[place] = match;
+  const std::uint32_t slot = slot_of_limit_[match.limit];
+  if (slot < count_ && found_[slot].limit == match.limit) {
+    if (rank < ranks[found_[slot].route]) found_[slot] = match;
     return;
   }
-  place_of_limit_[match.limit] = static_cast<std::uint32_t>(count_);
+  slot_of_limit_[match.limit] = static_cast<std::uint32_t>(count_);
   found_[count_++] = match;
 }
 
@@ -81,9 +81,9 @@ void Matches::add_first(RouteMatch match, std::uint32_t rank) noexcept {
   if (state_of_limit_[match.limit] < first_state_) states_of_limit_[match.limit] = 0;
   ++states_of_limit_[match.limit];
   state_of_limit_[match.limit] = state_;
-  const std::uint32_t place = place_of_route_[match.route];
-  if (place < count_ && found_[place] == match) return;
-  place_of_route_[match.route] = static_cast<std::uint32_t>(count_);
+  const std::uint32_t slot = slot_of_route_[match.route];
+  if (slot < count_ && found_[slot] == match) return;
+  slot_of_route_[match.route] = static_cast<std::uint32_t>(count_);
   found_[count_++] = match;
 }
 
@@ -94,7 +94,7 @@ void Matches::offer_label(RouteMatch match, std::uint32_t rank) noexcept {
 }
 
 void RouteTree::match(std::string_view method, const PathReading& path, Matches& out) const noexcept {
-  assert(out.found_.size() == routes() && out.place_of_limit_.size() == limits());
+  assert(out.found_.size() == routes() && out.slot_of_limit_.size() == limits());
   out.clear();
   const MethodFilter filter = filter_for(method);
   switch (path.kind) {
@@ -132,11 +132,11 @@ std::uint16_t RouteTree::number_of(std::string_view method) const noexcept {
 
 std::size_t RouteTree::home(std::uint32_t parent, std::uint64_t hash) const noexcept {
   const std::uint64_t mixed = (hash + parent) * 0x9E37'79B9'7F4A'7C15;
-  return static_cast<std::size_t>((mixed >> 32) * places_ >> 32);
+  return static_cast<std::size_t>((mixed >> 32) * slots_ >> 32);
 }
 
-std::size_t RouteTree::after(std::size_t place) const noexcept {
-  return place + 1 == places_ ? 0 : place + 1;
+std::size_t RouteTree::after(std::size_t slot) const noexcept {
+  return slot + 1 == slots_ ? 0 : slot + 1;
 }
 
 std::uint16_t RouteTree::filter_bit(std::uint64_t hash) noexcept {
@@ -164,20 +164,20 @@ std::span<const RouteTree::Terminal> RouteTree::wildcards_of(const Node& node) c
   return {terminals_.data() + node.first + node.ends, node.wildcards};
 }
 
-// Down the literals, then back for the parameters that were passed on the way: at most one on each level.
+// Follows literals down, then returns to the parameters passed on the way: at most one per level.
 void RouteTree::match_plain(const PathReading& path, MethodFilter filter, Matches& out) const noexcept {
-  struct Place {
+  struct Position {
     std::uint32_t node;
     std::uint32_t depth;
   };
-  std::array<Place, policy::max_route_segments> passed;
+  std::array<Position, policy::max_route_segments> passed;
   std::size_t left = 0;
   const auto add = [&](std::span<const Terminal> terminals) {
     for (const Terminal& terminal : terminals) {
       if (filter.admits(terminal.method)) out.add_best(terminal.match, terminal.rank, ranks_);
     }
   };
-  Place at{root_, 0};
+  Position at{root_, 0};
   while (true) {
     const Node& node = nodes_[at.node];
     add(wildcards_of(node));
@@ -201,7 +201,7 @@ void RouteTree::match_plain(const PathReading& path, MethodFilter filter, Matche
   }
 }
 
-// False if there are too many states.
+// Returns false if there are too many states.
 bool RouteTree::match_ambiguous(const PathReading& path, MethodFilter filter, Matches& out) const noexcept {
   std::array<States, 2> states;
   States* now = states.data();
@@ -221,7 +221,7 @@ bool RouteTree::match_ambiguous(const PathReading& path, MethodFilter filter, Ma
   return true;
 }
 
-// All that the next piece can mean to each of the states.
+// Applies every meaning of the next piece to each state.
 bool RouteTree::advance(const States& from, const Piece& piece, States& to) const noexcept {
   for (const State state : from) {
     add_consumed(state, piece, to);
@@ -239,19 +239,19 @@ bool RouteTree::advance(const States& from, const Piece& piece, States& to) cons
   return !to.too_many();
 }
 
-// The piece is a segment.
+// Reads the piece as a segment.
 void RouteTree::add_consumed(State state, const Piece& piece, States& to) const noexcept {
   const Node& node = nodes_[state.node];
   if (state.beyond > 0) return to.add({state.node, state.beyond + 1});
   const std::uint32_t literal = find_literal(state.node, piece);
   if (literal != none) to.add({literal, 0});
   if (node.parameter != none) to.add({node.parameter, 0});
-  // A state that went on can come back up to here by itself, and matches all that this one would.
+  // In other cases a state that went deeper can return to this node and matches everything that this state would.
   if (node.parameter == none && (literal == none || piece.has(Piece::may_differ))) to.add({state.node, 1});
 }
 
-// The piece belongs to the segment that the state has just passed. That is no literal then, since no literal has a
-// slash in it; the parameter beside the literal, if there is one, is a state of its own.
+// Reads the piece as part of the previous segment. That segment is then not a literal, since no literal contains a
+// slash. The parameter beside the literal, if any, is a state of its own.
 void RouteTree::add_joined(State state, States& to) const noexcept {
   const Node& node = nodes_[state.node];
   if (state.beyond > 0) return to.add(state);
@@ -260,7 +260,7 @@ void RouteTree::add_joined(State state, States& to) const noexcept {
   if (nodes_[node.parent].parameter == none) to.add({node.parent, 1});
 }
 
-// The path ends here, in each of the states: up from its node, the routes come in the order of specificity.
+// Ends the path in each state. From its node upwards, routes come in order of specificity.
 void RouteTree::accept(const States& states, MethodFilter filter, Matches& out) const noexcept {
   const auto add = [&](std::span<const Terminal> terminals) {
     for (const Terminal& terminal : terminals) {

@@ -1,4 +1,4 @@
-// Building a RouteTree: first as nodes with maps of their children, then laid out flat.
+// Builds a RouteTree: first as nodes with maps of children, then as a flat table.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -8,7 +8,8 @@
 namespace weir::match {
 namespace {
 
-// Sorts before what is less specific. `end` is shorter than `**`, and so comes before it.
+// Returns a text that sorts more specific routes first. A route that ends is shorter than one with `**`, and so comes
+// first.
 std::string shape(const policy::RouteTemplate& route) {
   std::string kinds;
   for (const policy::Segment& segment : route.segments) kinds += segment.is_literal() ? 'a' : 'b';
@@ -54,7 +55,7 @@ class RouteTreeBuilder {
   struct Draft {
     std::map<std::string, std::uint32_t, std::less<>> literals;
     std::uint32_t parameter = none;
-    std::vector<std::uint32_t> ends;  // entries
+    std::vector<std::uint32_t> ends;  // entries of the routes that end here
     std::vector<std::uint32_t> wildcards;
   };
 
@@ -90,17 +91,17 @@ class RouteTreeBuilder {
     return drafts_[parent].parameter;
   }
 
-  // Parents before children, since a child's place depends on its parent's. A third of the table stays empty, so that
-  // look-ups end soon and all of it stays in cache.
+  // Parents come before children, since a child's slot depends on its parent's. A third of the table stays empty, so
+  // that lookups are short and the table fits in cache.
   void lay_out() {
-    tree_.places_ = literals_ + literals_ / 2 + 1;
-    tree_.nodes_.resize(tree_.places_);
+    tree_.slots_ = literals_ + literals_ / 2 + 1;
+    tree_.nodes_.resize(tree_.slots_);
     tree_.root_ = append_node(none);
-    struct Placed {
+    struct Inserted {
       std::uint32_t draft;
       std::uint32_t node;
     };
-    std::vector<Placed> queue{{0, tree_.root_}};
+    std::vector<Inserted> queue{{0, tree_.root_}};
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const auto [draft, node] = queue[i];
       lay_out_terminals(drafts_[draft], tree_.nodes_[node]);
@@ -109,7 +110,7 @@ class RouteTreeBuilder {
         tree_.nodes_[node].parameter = parameter;
         queue.push_back({drafts_[draft].parameter, parameter});
       }
-      for (const auto& [text, literal] : drafts_[draft].literals) queue.push_back({literal, place(node, text)});
+      for (const auto& [text, literal] : drafts_[draft].literals) queue.push_back({literal, insert(node, text)});
     }
   }
 
@@ -118,7 +119,7 @@ class RouteTreeBuilder {
     return static_cast<std::uint32_t>(tree_.nodes_.size() - 1);
   }
 
-  std::uint32_t place(std::uint32_t parent, const std::string& text) {
+  std::uint32_t insert(std::uint32_t parent, const std::string& text) {
     const std::uint64_t hash = segment_hash(text);
     std::size_t i = tree_.home(parent, hash);
     while (tree_.nodes_[i].parent != none) i = tree_.after(i);

@@ -11,10 +11,10 @@
 namespace weir::net {
 namespace {
 
-constexpr int accepted_at_once = 64;  // then the connections that are there have their turn
+constexpr int accept_batch = 64;  // after this many, open connections are served
 
-// Of one client, not of ours: the next may be fine.
-bool is_of_one_client(int error) noexcept {
+// True if the error concerns only one client: the next accept may succeed.
+bool is_client_error(int error) noexcept {
   return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
 }
 
@@ -41,13 +41,13 @@ bool Acceptor::accept_on(Descriptor listening, std::vector<std::shared_ptr<Accep
 void Acceptor::on_ready(Readiness /*input*/) {
   const auto self = shared_from_this();
   const Waiting waiting = accept_waiting();
-  resting_ = waiting == Waiting::unknown;
+  accept_paused_ = waiting == Waiting::unknown;
   if (waiting == Waiting::some) listening_.ask_for_turn();
 }
 
-// If there are no descriptors, or no memory, what waits stays in the backlog.
+// Without free descriptors or memory, pending connections stay in the backlog.
 Acceptor::Waiting Acceptor::accept_waiting() {
-  for (int i = 0; i < accepted_at_once; ++i) {
+  for (int i = 0; i < accept_batch; ++i) {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
     Descriptor socket(
@@ -58,7 +58,7 @@ Acceptor::Waiting Acceptor::accept_waiting() {
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Waiting::none;
-    if (is_of_one_client(errno)) continue;
+    if (is_client_error(errno)) continue;
     ++listener_->accept_failures;
     return Waiting::unknown;
   }
@@ -95,31 +95,31 @@ void Acceptor::open_connection(AcceptedSocket accepted) {
     ++listener_->accept_failures;
     return;
   }
-  connection->place = connections_.size();
+  connection->index = connections_.size();
   connections_.push_back(connection);
   connection->start();
   if (draining_) connection->drain();
 }
 
 void Acceptor::forget(Connection& connection) {
-  const std::size_t place = connection.place;
-  std::swap(connections_[place], connections_.back());
-  connections_[place]->place = place;
+  const std::size_t index = connection.index;
+  std::swap(connections_[index], connections_.back());
+  connections_[index]->index = index;
   connections_.pop_back();
 }
 
 void Acceptor::stop_accepting() {
-  for (int i = 0; i < SOMAXCONN / accepted_at_once && listening_.open(); ++i) {
+  for (int i = 0; i < SOMAXCONN / accept_batch && listening_.open(); ++i) {
     if (accept_waiting() != Waiting::some) break;
   }
   listening_.close();
   targets_.clear();
 }
 
-// Backwards, since a connection that closes is replaced by the last one. A session may close others, too: then some
-// of them have their turn at the next tick.
+// Iterates backwards because the last connection takes the index of one that closes. If a session closes others, some
+// connections are visited only at the next tick.
 void Acceptor::tick(SteadyTime now) {
-  if (std::exchange(resting_, false)) listening_.ask_for_turn();
+  if (std::exchange(accept_paused_, false)) listening_.ask_for_turn();
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (i < connections_.size()) std::shared_ptr(connections_[i])->tick(now);
   }

@@ -1,5 +1,5 @@
-// The part of a listener that lives on one loop: it accepts, and keeps the connections. Internal to src/net. All on the
-// loop's thread but for ListenerState, which all loops of a listener share.
+// The part of a listener that runs on one loop: it accepts connections and owns them. Internal to src/net. Used only on
+// the loop's thread, except ListenerState, which all loops of a listener share.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ struct ListenerState {
   const ListenOptions options;
   const MakeSession make_session;
 
-  // As in ListenerCounts.
+  // Documented at ListenerCounts.
   std::atomic<std::uint64_t> accepted = 0;
   std::atomic<std::uint64_t> refused = 0;
   std::atomic<std::uint64_t> accept_failures = 0;
@@ -38,10 +38,10 @@ struct ListenerState {
   std::atomic<std::size_t> open = 0;
 
   std::mutex mutex;
-  std::condition_variable empty;  // open is 0
+  std::condition_variable empty;  // signals that `open` is 0
 };
 
-// Counts one of a listener's connections, as long as it is open.
+// Counts one open connection of a listener until it ends.
 class OpenCount {
  public:
   explicit OpenCount(std::shared_ptr<ListenerState> listener) noexcept
@@ -64,7 +64,7 @@ class OpenCount {
   std::size_t ordinal_;
 };
 
-// Accepted, and not yet a connection.
+// An accepted socket that is not a connection yet.
 struct AcceptedSocket {
   Descriptor socket;
   Address from;
@@ -75,22 +75,22 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Wa
  public:
   Acceptor(Loop& loop, std::shared_ptr<ListenerState> listener);
 
-  // What is accepted goes to `targets` in turn. False if the loop cannot watch it.
+  // Distributes accepted sockets over `targets` in turn. Returns false if the loop cannot watch the socket.
   [[nodiscard]] bool accept_on(Descriptor listening, std::vector<std::shared_ptr<Acceptor>> targets);
-  // Connections that wait to be accepted are accepted first.
+  // Accepts the pending connections first.
   void stop_accepting();
   void drain();
   void close_all();
   void tick(SteadyTime now);
 
-  void forget(Connection& connection);  // it has closed
+  void forget(Connection& connection);  // called when it has closed
 
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] ListenerState& listener() noexcept { return *listener_; }
 
  private:
   void on_ready(Readiness ready) override;
-  enum class Waiting : std::uint8_t { none, some, unknown };  // unknown: accepting failed, it is no use to go on now
+  enum class Waiting : std::uint8_t { none, some, unknown };  // unknown: accept failed, retry at the next tick
   [[nodiscard]] Waiting accept_waiting();
   void pass_on(AcceptedSocket accepted);
   void open_connection(AcceptedSocket accepted);
@@ -100,9 +100,9 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Wa
   Watched listening_;
   std::vector<std::shared_ptr<Acceptor>> targets_;
   std::size_t next_target_ = 0;
-  bool resting_ = false;  // accepting failed: until the next tick
+  bool accept_paused_ = false;  // accept failed: paused until the next tick
   bool draining_ = false;
-  std::vector<std::shared_ptr<Connection>> connections_;  // each knows its place
+  std::vector<std::shared_ptr<Connection>> connections_;  // each knows its index
 };
 
 }  // namespace weir::net

@@ -30,7 +30,7 @@ void store_as(sockaddr_storage& storage, const T& value) noexcept {
 
 Result<std::uint16_t> parse_port(std::string_view whole, std::string_view text) {
   const auto port = base::parse_number<std::uint16_t>(text);
-  if (!port) return failure(std::string(whole), "has no port from 0 to 65535 at its end; " + std::string(forms));
+  if (!port) return failure(std::string(whole), "invalid port, expected 0 to 65535; " + std::string(forms));
   return *port;
 }
 
@@ -42,11 +42,11 @@ Result<Address> Address::parse_unix(std::string_view text) {
   sockaddr_un local{};
   local.sun_family = AF_UNIX;
   if (path.empty() || path.find('\0') != std::string_view::npos) {
-    return failure(whole, "has no path; " + std::string(forms));
+    return failure(whole, "missing path; " + std::string(forms));
   }
   if (path.size() >= sizeof local.sun_path) {
-    return failure(whole, "is too long for a unix socket: its path may have at most " +
-                              std::to_string(sizeof local.sun_path - 1) + " bytes; choose a shorter one");
+    return failure(whole, "unix socket path too long: at most " + std::to_string(sizeof local.sun_path - 1) +
+                              " bytes; choose a shorter one");
   }
   std::memcpy(local.sun_path, path.data(), path.size());
   Address address;
@@ -59,7 +59,7 @@ Result<Address> Address::parse(std::string_view text) {
   if (text.starts_with(unix_prefix)) return parse_unix(text);
   const std::string whole(text);
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return failure(whole, "has no port; " + std::string(forms));
+  if (colon == std::string_view::npos) return failure(whole, "missing port; " + std::string(forms));
   const auto port = parse_port(text, text.substr(colon + 1));
   if (!port) return tl::unexpected(port.error());
   Address address;
@@ -72,7 +72,7 @@ Result<Address> Address::parse(std::string_view text) {
     six.sin6_family = AF_INET6;
     six.sin6_port = htons(*port);
     if (inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1) {
-      return failure(whole, "is not an IPv6 address; " + std::string(forms));
+      return failure(whole, "not an IPv6 address; " + std::string(forms));
     }
     store_as(address.storage_, six);
     address.size_ = sizeof six;
@@ -82,7 +82,7 @@ Result<Address> Address::parse(std::string_view text) {
   four.sin_family = AF_INET;
   four.sin_port = htons(*port);
   if (inet_pton(AF_INET, host.c_str(), &four.sin_addr) != 1) {
-    return failure(whole, "is not an IP address (names are not looked up); " + std::string(forms));
+    return failure(whole, "not an IP address (host names are not resolved here); " + std::string(forms));
   }
   store_as(address.storage_, four);
   address.size_ = sizeof four;

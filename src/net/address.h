@@ -1,4 +1,4 @@
-// Where sockets are: an Address, as the system takes it, and an Endpoint, whose host may be a name.
+// An Address is a socket address as the system takes it. An Endpoint's host may be a name.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,22 +11,22 @@
 
 namespace weir::net {
 
-// Where a listener listens, or a peer is: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `unix:/run/weir.sock`.
-// It has no names but localhost (which is 127.0.0.1): nothing here asks a resolver. `[::]` is IPv4 as well.
+// The address of a listener or a peer: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `unix:/run/weir.sock`. The
+// only accepted host name is localhost (127.0.0.1): parsing never resolves names. `[::]` also accepts IPv4.
 class Address {
  public:
   [[nodiscard]] static Result<Address> parse(std::string_view text);
-  // As the system gives it. An IPv4 address that was mapped into IPv6 is IPv4 again.
+  // Converts an IPv4-mapped IPv6 address to IPv4.
   [[nodiscard]] static Address from_system(const sockaddr_storage& storage, socklen_t size) noexcept;
 
-  [[nodiscard]] std::string text() const;  // parse gives the same address back
-  [[nodiscard]] std::string host() const;  // the IP alone; of a unix socket, its path
+  [[nodiscard]] std::string text() const;  // parse() accepts it
+  [[nodiscard]] std::string host() const;  // the IP address, or the path of a unix socket
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] bool unix_socket() const noexcept { return storage_.ss_family == AF_UNIX; }
-  // Only this machine can reach it.
+  // True if only this machine can reach it.
   [[nodiscard]] bool local() const noexcept;
 
-  // The same as `socket` is bound to it: with the port that the system chose, if it was 0.
+  // The address that `socket` is bound to, with the port that the system chose if it was 0.
   [[nodiscard]] Address bound(int socket) const noexcept;
 
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
@@ -41,11 +41,11 @@ class Address {
   socklen_t size_ = 0;
 };
 
-// Where a client connects to. It may need a resolver, and may have different addresses later on.
+// The target of a client connection. A host name is resolved for each connection, so its addresses may change.
 struct Endpoint {
-  std::string host;  // IPv6 without brackets; empty: a unix socket
+  std::string host;  // IPv6 without brackets; empty for a unix socket
   std::uint16_t port = 0;
-  std::string path;  // of a unix socket
+  std::string path;  // set for a unix socket
 
   [[nodiscard]] bool unix_socket() const noexcept { return host.empty(); }
   // `redis.example:6379`, `[::1]:6379`, `unix:/run/redis.sock`.

@@ -9,10 +9,10 @@
 namespace weir::net {
 namespace {
 
-constexpr std::size_t kept_size = std::size_t{64} << 10;  // of a buffer, for what is sent next
+constexpr std::size_t max_reused_capacity = std::size_t{64} << 10;
 
 void clear(std::string& bytes) noexcept {
-  if (bytes.capacity() > kept_size) std::string().swap(bytes);  // an assignment would keep the memory
+  if (bytes.capacity() > max_reused_capacity) std::string().swap(bytes);  // assignment would not free the memory
   bytes.clear();
 }
 
@@ -21,18 +21,18 @@ void clear(std::string& bytes) noexcept {
 Sender::Progress Sender::send(int socket, TlsStream* tls, std::string& plain) {
   Progress progress{State::done, false};
   for (;;) {
-    if (tls != nullptr && begun_.empty()) {
+    if (tls != nullptr && pending_.empty()) {
       if (!tls->write(plain)) progress.state = State::tls_failed;
       clear(plain);
-      tls->take_wire(begun_);
+      tls->take_wire(pending_);
     }
-    const bool is_begun = !begun_.empty();
-    std::string& bytes = is_begun ? begun_ : plain;
+    const bool was_pending = !pending_.empty();
+    std::string& bytes = was_pending ? pending_ : plain;
     if (bytes.empty()) return progress;
     const ssize_t count = ::send(socket, bytes.data() + sent_, bytes.size() - sent_, MSG_NOSIGNAL);
     if (count < 0) {
       if (errno == EINTR) continue;
-      if (progress.state == State::done) progress.state = errno == EAGAIN ? State::held : State::failed;
+      if (progress.state == State::done) progress.state = errno == EAGAIN ? State::blocked : State::failed;
       return progress;
     }
     progress.moved = true;
@@ -40,8 +40,8 @@ Sender::Progress Sender::send(int socket, TlsStream* tls, std::string& plain) {
     if (sent_ == bytes.size()) {
       clear(bytes);
       sent_ = 0;
-    } else if (!is_begun) {
-      begun_.swap(plain);
+    } else if (!was_pending) {
+      pending_.swap(plain);
     }
   }
 }

@@ -1,5 +1,4 @@
-// What waits on either side of a socket: bytes that came and are not consumed, and bytes that are to be sent. Internal
-// to src/net. One thread.
+// The input and output buffers of a socket. Internal to src/net. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +14,11 @@ namespace weir::net {
 
 class TlsStream;
 
-// The bytes that came and are not consumed, in one piece. Grows with what comes, up to a bound.
+// Received bytes that are not consumed yet, contiguous. Grows up to a bound.
 class InputBuffer {
  public:
   static constexpr std::size_t first_size = std::size_t{4} << 10;
-  static constexpr std::size_t batch_size = std::size_t{64} << 10;  // as much is read at once, where as much is sent
+  static constexpr std::size_t batch_size = std::size_t{64} << 10;  // the size for a peer that sends a lot
 
   explicit InputBuffer(std::size_t bound) noexcept : bound_(std::max<std::size_t>(bound, 1)) {}
 
@@ -27,35 +26,35 @@ class InputBuffer {
   [[nodiscard]] bool at_bound() const noexcept { return end_ - begin_ >= bound_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // Where to put what comes next; empty only at the bound. Moves what is pending.
+  // The free space for the next read; empty only at the bound. Moves pending bytes, so it invalidates pending().
   [[nodiscard]] std::span<char> room() {
-    const std::size_t held = end_ - begin_;
+    const std::size_t used = end_ - begin_;
     std::size_t wanted = std::max(size_, std::min(first_size, bound_));
     if (filled_ && wanted < batch_size) wanted *= 2;
-    while (wanted - held < wanted / 4 && wanted < bound_) wanted *= 2;
-    if (held < batch_size / 2 && wanted > batch_size) wanted = batch_size;  // a large message is over
+    while (wanted - used < wanted / 4 && wanted < bound_) wanted *= 2;
+    if (used < batch_size / 2 && wanted > batch_size) wanted = batch_size;  // shrinks after a large message
     wanted = std::min(wanted, bound_);
     filled_ = false;
     if (wanted != size_) {
       auto larger = std::make_unique_for_overwrite<char[]>(wanted);
-      if (held > 0) std::memcpy(larger.get(), bytes_.get() + begin_, held);
+      if (used > 0) std::memcpy(larger.get(), bytes_.get() + begin_, used);
       bytes_ = std::move(larger);
       size_ = wanted;
-    } else if (begin_ > 0 && held > 0) {
-      std::memmove(bytes_.get(), bytes_.get() + begin_, held);
+    } else if (begin_ > 0 && used > 0) {
+      std::memmove(bytes_.get(), bytes_.get() + begin_, used);
     }
     begin_ = 0;
-    end_ = held;
+    end_ = used;
     return {bytes_.get() + end_, size_ - end_};
   }
 
-  // So many bytes have been put into the room.
+  // Adds `count` bytes that were written to room().
   void fill(std::size_t count) noexcept {
     end_ += count;
     filled_ = end_ == size_;
   }
 
-  // They stay where they are until room() is asked for.
+  // Consumed bytes stay in memory until the next room().
   void consume(std::size_t count) noexcept {
     begin_ += std::min(count, end_ - begin_);
     if (begin_ == end_) begin_ = end_ = 0;
@@ -67,32 +66,33 @@ class InputBuffer {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::size_t bound_;
-  bool filled_ = false;  // the last read took all the room: there may be more
+  bool filled_ = false;  // the last read used all the room, so more may follow
 };
 
-// Sends what waits for a socket, in the clear or by TLS: as much as the socket takes, without waiting.
+// Sends output to a socket, plain or with TLS: as much as the socket takes without blocking.
 class Sender {
  public:
   enum class State : std::uint8_t {
-    done,        // all is sent
-    held,        // the socket takes no more for now
+    done,        // everything is sent
+    blocked,     // the socket takes no more for now
     failed,      // see errno
     tls_failed,  // see TlsStream::problem
   };
 
   struct Progress {
     State state;
-    bool moved;  // a byte went
+    bool moved;  // at least one byte was sent
   };
 
-  // What was begun, then `plain`. What is begun of it leaves it. `tls` is null in the clear.
+  // Sends the unsent rest of earlier calls, then `plain`, and removes from `plain` what it takes over. `tls` is null
+  // for a plain connection.
   [[nodiscard]] Progress send(int socket, TlsStream* tls, std::string& plain);
 
-  // Of what was begun.
-  [[nodiscard]] std::size_t unsent() const noexcept { return begun_.size() - sent_; }
+  // How many bytes taken over from `plain` (with TLS, of their records) are unsent.
+  [[nodiscard]] std::size_t unsent() const noexcept { return pending_.size() - sent_; }
 
  private:
-  std::string begun_;  // as on the wire: a part of it is sent, or it is sealed by TLS
+  std::string pending_;  // wire bytes: partly sent, or encrypted
   std::size_t sent_ = 0;
 };
 

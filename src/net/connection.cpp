@@ -22,7 +22,7 @@ Connection::Connection(std::shared_ptr<Acceptor> acceptor, OpenCount count, Peer
       options_(acceptor_->listener().options.connection),
       socket_(loop_.poller(), *this),
       tls_(std::move(tls)),
-      to_the_end_(peer.unix_socket),
+      until_eagain_(peer.unix_socket),
       input_(options_.input_bound),
       out_(options_.output_bound),
       wire_(tls_ ? TlsStream::wire_size : 0),
@@ -57,20 +57,20 @@ void Connection::open_session() {
   if (made && draining_) drain();
 }
 
-// Does all that can be done now. What has come by then, and is wanted again, has its turn in the next round.
+// Does everything possible now. Further input is read in the next round.
 void Connection::advance() {
   if (in_session_) return;
-  if (stage_ == Stage::handshake) shake_hands();
+  if (stage_ == Stage::handshake) continue_handshake();
   if (stage_ == Stage::open) {
     do flush();
     while (offer());
     settle();
   }
-  if (readable_ && wants_input()) socket_.ask_for_turn();
+  if (readable_ && accepts_input()) socket_.ask_for_turn();
 }
 
-void Connection::shake_hands() {
-  if (shut_) {  // it has failed
+void Connection::continue_handshake() {
+  if (shut_) {  // the handshake has failed
     finish();
     return;
   }
@@ -80,11 +80,11 @@ void Connection::shake_hands() {
   if (state == TlsStream::Handshake::done) open_session();
   if (state == TlsStream::Handshake::failed) {
     ++acceptor_->listener().handshake_failures;
-    finish();  // the alert is on its way, and should arrive
+    finish();  // lingers so that the TLS alert reaches the peer
   }
 }
 
-// Calls the session if there is anything to call it for. False if not, or if the connection is gone.
+// Calls the session if there is a reason to. Returns false if there is none or if the connection has closed.
 bool Connection::offer() {
   if (stage_ != Stage::open || out_.closing_) return false;
   if (std::exchange(resumed_, false)) {
@@ -98,15 +98,15 @@ bool Connection::offer() {
     if (!call([&] { consumed = session_->on_input(input_.pending(), out_); })) return false;
     input_.consume(consumed);
     if (consumed > 0) waiting_since_ = loop_.now();
-    seen_ = !out_.full() && !out_.paused_;  // else it was stopped, and gets the rest when that is over
+    seen_ = !out_.full() && !out_.paused_;  // otherwise it gets the rest once output drains or resumes
     return true;
   }
-  if (!peer_done_ || end_told_) return false;
-  end_told_ = true;
+  if (!peer_done_ || end_reported_) return false;
+  end_reported_ = true;
   return call([this] { session_->on_end(out_); });
 }
 
-// False if the connection is gone.
+// Returns false if the connection has closed.
 bool Connection::decrypt() {
   const std::size_t before = input_.pending().size();
   const auto reading = tls_->read(input_);
@@ -126,7 +126,7 @@ void Connection::note_input(std::size_t pending_before) noexcept {
   seen_ = false;
 }
 
-// False if the connection is gone.
+// Returns false if the connection has closed.
 template <class Work>
 bool Connection::call(const Work& work) {
   in_session_ = true;
@@ -141,7 +141,7 @@ bool Connection::call(const Work& work) {
   return stage_ != Stage::closed;
 }
 
-// The session has done what it can: whether this is the end.
+// Closes the connection if it must end now that the session has done what it can.
 void Connection::settle() {
   if (stage_ != Stage::open) return;
   if (seen_ && input_.at_bound() && !out_.closing_) {
@@ -149,20 +149,20 @@ void Connection::settle() {
     close();
     return;
   }
-  if (!out_.paused_ && (end_told_ || (draining_ && may_go()))) out_.closing_ = true;
+  if (!out_.paused_ && (end_reported_ || (draining_ && can_close()))) out_.closing_ = true;
   if (out_.closing_ && all_sent()) finish();
 }
 
-// Idle, and nothing is on its way to the session.
-bool Connection::may_go() {
+// True if the session is idle and no input is pending in the buffer or the socket.
+bool Connection::can_close() {
   int unread = 0;
   ::ioctl(socket_.number(), FIONREAD, &unread);
   if (unread > 0) readable_ = true;
   return input_.pending().empty() && session_->idle() && unread == 0;
 }
 
-// All is sent. The peer is told, and has a moment to read it: bytes from it that are not read would make the system
-// reset the connection, and our last answer would be lost.
+// Shuts down sending, then lingers for the peer to close: closing a socket with unread input would make the system
+// reset the connection, and the peer would lose the last response.
 void Connection::finish() {
   if (tls_ && !std::exchange(shut_, true)) {
     tls_->shut();
@@ -221,7 +221,7 @@ void Connection::drain() {
   advance();
 }
 
-bool Connection::wants_input() const noexcept {
+bool Connection::accepts_input() const noexcept {
   if (peer_done_ || stage_ == Stage::closed) return false;
   return stage_ != Stage::open || !(out_.closing_ || out_.paused_ || out_.full());
 }
@@ -229,20 +229,20 @@ bool Connection::wants_input() const noexcept {
 void Connection::on_ready(Readiness ready) {
   const auto self = shared_from_this();
   readable_ |= ready.input;
-  to_the_end_ |= ready.to_the_end;
+  until_eagain_ |= ready.until_eagain;
   if (ready.output && std::exchange(writing_, false)) {
     flush();
     if (!writing_) socket_.want(Interest::input);
     advance();
   }
-  if (readable_ && wants_input()) read();
+  if (readable_ && accepts_input()) read();
 }
 
 void Connection::read() {
   const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
   const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
   const int error = count < 0 ? errno : 0;
-  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && to_the_end_) || error == EINTR;
+  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && until_eagain_) || error == EINTR;
   if (count == 0) peer_done_ = true;
   if ((error != 0 && error != EAGAIN && error != EINTR) || (peer_done_ && stage_ != Stage::open)) {
     close();
@@ -264,13 +264,13 @@ void Connection::take_input(std::size_t count) {
   }
 }
 
-// If the socket does not take all, goes on when it takes more.
+// Continues when the socket is writable if it does not take everything now.
 void Connection::flush() {
   if (writing_ || stage_ == Stage::closed || (!tls_ && all_sent())) return;
   const Sender::Progress progress = sender_.send(socket_.number(), tls_.get(), out_.bytes_);
   out_.in_flight_ = sender_.unsent();
   if (progress.moved) moved_at_ = loop_.now();
-  if (progress.state == Sender::State::held) {
+  if (progress.state == Sender::State::blocked) {
     writing_ = true;
     socket_.want(Interest::both);
   } else if (progress.state != Sender::State::done) {
@@ -325,7 +325,7 @@ void Link::close() const {
 void Link::post(std::function<void()> work) const {
   if (loop_ == nullptr) return;
   loop_->post([link = *this, work = std::move(work)] {
-    // Held while it runs: the session must not end while it is called.
+    // Keeps the connection, and so the session, alive during the call.
     const auto connection = link.connection_.lock();
     if (connection && connection->has_session()) work();
   });

@@ -1,13 +1,11 @@
-// One connection: bytes from the socket to the session, and back. Internal to src/net; sessions see their Link.
-// All on the loop's thread.
+// A server connection: it moves bytes between a socket and a session. Internal to src/net; sessions use their Link.
+// Used only on the loop's thread. TCP and unix sockets are treated alike; TLS sits between the socket and the buffers.
 //
-// TCP and unix sockets are one type of socket here, and TLS is a step between the socket and the buffers.
-//
-// 1. In each round of the loop it reads once, at most. A read that finds less than there is room for has found all, and
-//    the next one waits until the socket is ready again. Not so where something stops a read: the peer's end, urgent
-//    bytes, or descriptors on a unix socket; there it is one that finds nothing.
-// 2. Nothing is read while an answer is held, while output_bound is unsent, or after the session has closed.
-// 3. The session is never called from within one of its own calls: what it asks for then is done when it returns.
+// 1. It reads at most once per round of the loop. A short read means that the socket is empty, and the next read waits
+//    until the socket is ready. Where a short read proves nothing (the peer has shut down, urgent data, any unix
+//    socket), it reads until EAGAIN.
+// 2. It does not read while the output is paused or at output_bound, or after the session has closed.
+// 3. It never calls the session recursively: what a session requests during a call is done when the call returns.
 #pragma once
 
 #include <cstddef>
@@ -32,19 +30,19 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
  public:
   Connection(std::shared_ptr<Acceptor> acceptor, OpenCount count, Peer peer, std::unique_ptr<TlsStream> tls);
 
-  [[nodiscard]] bool take(Descriptor socket);  // false: the loop cannot have it
+  [[nodiscard]] bool take(Descriptor socket);  // returns false if the loop cannot watch it
   void start();
   void tick(SteadyTime now);
   void drain();
   void close();  // at once
 
-  // For Link.
+  // Called by Link.
   [[nodiscard]] bool has_session() const noexcept { return session_ != nullptr; }
   void send(std::string_view bytes);
   void resume();
   void resume_at(SteadyTime when);
 
-  std::size_t place = 0;  // in the acceptor's list
+  std::size_t index = 0;  // index in the acceptor's list
 
  private:
   enum class Stage : std::uint8_t { handshake, open, lingering, closed };
@@ -52,18 +50,18 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void enter(Stage stage) noexcept;
   void open_session();
   void advance();
-  void shake_hands();
+  void continue_handshake();
   [[nodiscard]] bool offer();
   [[nodiscard]] bool decrypt();
   template <class Work>
   bool call(const Work& work);
   void note_input(std::size_t pending_before) noexcept;
   void settle();
-  [[nodiscard]] bool may_go();
+  [[nodiscard]] bool can_close();
   void finish();
 
   void on_ready(Readiness ready) override;
-  [[nodiscard]] bool wants_input() const noexcept;
+  [[nodiscard]] bool accepts_input() const noexcept;
   void read();
   void take_input(std::size_t count);
   void flush();
@@ -71,39 +69,39 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
 
   [[nodiscard]] bool overdue(SteadyTime now) const;
 
-  // What every command needs comes first, and lies close together.
+  // Members that every request uses come first, to share cache lines.
   const std::shared_ptr<Acceptor> acceptor_;
   Loop& loop_;
   const ConnectionOptions& options_;
   Watched socket_;
-  std::unique_ptr<TlsStream> tls_;    // null: plain
-  std::unique_ptr<Session> session_;  // while open
+  std::unique_ptr<TlsStream> tls_;    // null without TLS
+  std::unique_ptr<Session> session_;  // set while open
 
   Stage stage_ = Stage::handshake;
-  bool got_input_ = false;  // the session has had a byte
-  bool seen_ = true;        // the session has seen all that is pending, and wants more
-  bool readable_ = false;   // more may have come than was read
-  bool to_the_end_;         // a short read may not have found all
-  bool writing_ = false;    // until the socket takes more
-  bool peer_done_ = false;  // it sends no more
-  bool end_told_ = false;   // and the session knows
+  bool got_input_ = false;     // a byte of input has been received
+  bool seen_ = true;           // the session has seen all pending input and needs more
+  bool readable_ = false;      // the socket may have unread input
+  bool until_eagain_;          // a short read does not mean that the socket is empty
+  bool writing_ = false;       // waiting until the socket is writable
+  bool peer_done_ = false;     // the peer has finished sending
+  bool end_reported_ = false;  // on_end has been called
   bool draining_ = false;
-  bool shut_ = false;  // with TLS: we have said that we send no more
+  bool shut_ = false;  // the TLS close notification has been written
   bool in_session_ = false;
   bool resumed_ = false;      // on_resume is due
   bool abort_ = false;        // close() is due
-  SteadyTime moved_at_;       // a byte came or went
-  SteadyTime waiting_since_;  // for the session to consume something of what is pending
+  SteadyTime moved_at_;       // when a byte was last received or sent
+  SteadyTime waiting_since_;  // since when the session has consumed none of the pending input
   SteadyTime stage_since_;
 
   InputBuffer input_;
-  Output out_;  // what the session appends to
+  Output out_;
   Sender sender_;
 
-  std::vector<char> wire_;  // with TLS: where reads go
+  std::vector<char> wire_;  // encrypted input; empty without TLS
   OpenCount count_;
   Peer peer_;
-  std::optional<Timer> resume_timer_;  // once it was asked for
+  std::optional<Timer> resume_timer_;  // created by the first resume_at()
 };
 
 }  // namespace weir::net

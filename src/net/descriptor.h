@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its owner, and the options of sockets.
+// An owned file descriptor, and socket options.
 #pragma once
 
 #include <netinet/in.h>
@@ -38,14 +38,14 @@ inline bool set_option(const Descriptor& socket, int level, int name, int value 
   return ::setsockopt(socket.number(), level, name, &value, sizeof value) == 0;
 }
 
-// In seconds, but for `probes`: a peer that has vanished without a word is noticed after idle + interval * probes.
+// TCP keep-alive detects a vanished peer after idle + interval * probes.
 struct KeepAlive {
-  int idle;
-  int interval;
+  int idle;      // seconds
+  int interval;  // seconds
   int probes;
 };
 
-// Small messages leave at once, and the system asks a silent peer whether it is there.
+// Disables Nagle's algorithm and enables keep-alive.
 inline void prepare_tcp(const Descriptor& socket, const KeepAlive& keep_alive) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE);

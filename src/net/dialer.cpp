@@ -11,22 +11,22 @@
 namespace weir::net {
 namespace {
 
-std::string why_not_connected(const Endpoint& endpoint, int error) {
+std::string connect_error(const Endpoint& endpoint, int error) {
   const std::string message = std::system_category().message(error);
   switch (error) {
     case ECONNREFUSED:
-      return "the connection is refused; check that the server runs and listens there";
+      return "connection refused; check that the server is running and listening there";
     case ENOENT:
-      return "there is no such socket; check that the server runs and listens there";
+      return "no such socket; check that the server is running and listening there";
     case EACCES:
     case EPERM:
-      return endpoint.unix_socket() ? "this user may not connect; see the socket's owner and mode"
-                                    : "a rule of this machine forbids the connection";
+      return endpoint.unix_socket() ? "permission denied; check the socket's owner and mode"
+                                    : "permission denied; check this machine's firewall";
     case EMFILE:
     case ENFILE:
-      return message + "; raise the limit of open files (ulimit -n)";
+      return message + "; raise the open file limit (ulimit -n)";
     default:
-      return "cannot connect: " + message + "; check the address, and what is in between";
+      return "cannot connect: " + message + "; check the address and the network";
   }
 }
 
@@ -35,7 +35,7 @@ std::string why_not_connected(const Endpoint& endpoint, int error) {
 Dialer::Dialer(Loop& loop, Endpoint endpoint, SteadyTime deadline)
     : loop_(loop), endpoint_(std::move(endpoint)), deadline_(deadline), timer_(loop), socket_(loop.poller(), *this) {}
 
-// Later, on the loop's thread: the resolver's thread should inherit what that one has blocked.
+// Starts on the loop's thread, so that the resolver's thread inherits its signal mask.
 void Dialer::start(Done done) {
   done_ = std::move(done);
   loop_.post([self = shared_from_this()] {
@@ -64,7 +64,7 @@ void Dialer::find_addresses() {
 }
 
 void Dialer::look_up() {
-  give_until(deadline_, "the name " + endpoint_.host + " is not looked up in time; check this machine's resolver");
+  set_timeout(deadline_, "resolving " + endpoint_.host + " timed out; check this machine's DNS resolver");
   loop_.resolver().look_up(endpoint_.host, endpoint_.port, weak_from_this(),
                            [weak = weak_from_this(), step = step_](const Resolver::Found& found) {
                              const auto self = weak.lock();
@@ -84,17 +84,17 @@ void Dialer::try_next() {
   }
   const auto left = static_cast<std::int64_t>(addresses_.size() - next_);
   const SteadyTime now = SteadyTime::clock::now();
-  give_until(now + (deadline_ - now) / left, "does not answer in time; check the address, and what is in between");
+  set_timeout(now + (deadline_ - now) / left, "connection timed out; check the address and the network");
   connect(addresses_[next_++]);
 }
 
-// Whether it is connected is always told by on_ready, also where it is at once.
+// on_ready reports success and failure, even if the connection is established immediately.
 void Dialer::connect(const Address& remote) {
   Descriptor socket(::socket(remote.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.open() && !remote.unix_socket()) prepare_tcp(socket, {.idle = 15, .interval = 5, .probes = 3});
-  const bool begun =
+  const bool started =
       socket.open() && (::connect(socket.number(), remote.system(), remote.system_size()) == 0 || errno == EINPROGRESS);
-  if (!begun || !socket_.take(std::move(socket), Interest::output)) take_failure(why_not_connected(endpoint_, errno));
+  if (!started || !socket_.take(std::move(socket), Interest::output)) fail_attempt(connect_error(endpoint_, errno));
 }
 
 void Dialer::on_ready(Readiness /*output*/) {
@@ -105,18 +105,18 @@ void Dialer::on_ready(Readiness /*output*/) {
   if (error == 0) {
     finish(socket_.release());
   } else {
-    take_failure(why_not_connected(endpoint_, error));
+    fail_attempt(connect_error(endpoint_, error));
   }
 }
 
-void Dialer::give_until(SteadyTime end, std::string late) {
+void Dialer::set_timeout(SteadyTime end, std::string late) {
   timer_.set(end, [this, late = std::move(late)] {
     const auto self = shared_from_this();
-    take_failure(late);
+    fail_attempt(late);
   });
 }
 
-void Dialer::take_failure(std::string what) {
+void Dialer::fail_attempt(std::string what) {
   problem_ = std::move(what);
   try_next();
 }

@@ -1,7 +1,6 @@
-// Connects to an endpoint: looks its host up, and tries the addresses in turn. Internal to src/net. All on the loop's
-// thread.
-//
-// Each address gets an equal part of the time that is left: one that does not answer leaves enough for the next.
+// Connects to an endpoint: resolves its host and tries the addresses in turn. Internal to src/net. Used only on the
+// loop's thread. Each address gets an equal share of the remaining time, so that a silent one leaves enough for the
+// next.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ class Dialer final : public std::enable_shared_from_this<Dialer>, private Watche
 
   Dialer(Loop& loop, Endpoint endpoint, SteadyTime deadline);
 
-  void start(Done done);  // which is called once, later; not after cancel()
+  void start(Done done);  // calls `done` once, after it returns, unless cancelled
   void cancel();
 
  private:
@@ -35,8 +34,8 @@ class Dialer final : public std::enable_shared_from_this<Dialer>, private Watche
   void try_next();
   void connect(const Address& remote);
   void on_ready(Readiness ready) override;
-  void give_until(SteadyTime end, std::string late);
-  void take_failure(std::string what);
+  void set_timeout(SteadyTime end, std::string late);
+  void fail_attempt(std::string what);
   void finish(Result<Descriptor> result);
   [[nodiscard]] bool stale(std::uint64_t step) const noexcept { return !done_ || step != step_; }
 
@@ -45,11 +44,11 @@ class Dialer final : public std::enable_shared_from_this<Dialer>, private Watche
   const SteadyTime deadline_;
   Timer timer_;
   Watched socket_;
-  Done done_;  // empty: over
+  Done done_;  // empty once finished or cancelled
   std::vector<Address> addresses_;
   std::size_t next_ = 0;
-  std::uint64_t step_ = 0;  // what was begun in an earlier one does not count any more
-  std::string problem_;     // of the last address
+  std::uint64_t step_ = 0;  // identifies the current attempt; callbacks of earlier ones are ignored
+  std::string problem_;     // the error of the last attempt
 };
 
 }  // namespace weir::net

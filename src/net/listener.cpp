@@ -15,7 +15,7 @@
 
 namespace weir::net {
 
-// The file of a unix socket: removed at the end, unless another has taken its place.
+// The file of a unix socket. The destructor removes it unless another file has replaced it.
 class SocketFile {
  public:
   SocketFile(std::string path, dev_t device, ino_t inode) : path_(std::move(path)), device_(device), inode_(inode) {}
@@ -35,11 +35,10 @@ class SocketFile {
 
 namespace {
 
-// Sockets that listen, before anything is accepted on them.
 struct ListenSockets {
   std::vector<Descriptor> sockets;
-  Address bound;                     // with the port that the system chose, if 0 was asked for
-  std::unique_ptr<SocketFile> file;  // of a unix socket
+  Address bound;                     // with the port that the system chose if 0 was requested
+  std::unique_ptr<SocketFile> file;  // null for TCP
 };
 
 std::string reason(int error) {
@@ -50,25 +49,25 @@ tl::unexpected<Error> refused(const Address& address, int error) {
   const std::string text = address.text();
   switch (error) {
     case EADDRINUSE:
-      return failure(text, "address in use: another process listens on " + text + "; stop it, or choose another " +
+      return failure(text, "address in use: another process listens on " + text + "; stop it or choose another " +
                                (address.unix_socket() ? "path" : "port"));
     case EADDRNOTAVAIL:
-      return failure(text, "this machine has no address " + address.host() + "; `ip address` lists those that it has");
+      return failure(text, "this machine has no address " + address.host() + "; `ip address` lists the available ones");
     case EACCES:
     case EPERM:
     case EROFS:
       if (address.unix_socket()) {
-        return failure(text, reason(error) + "; choose a folder that this user may write to");
+        return failure(text, reason(error) + "; choose a directory that this user can write to");
       }
-      return failure(text, reason(error) + "; ports below 1024 need CAP_NET_BIND_SERVICE: choose a higher one");
+      return failure(text, reason(error) + "; ports below 1024 require CAP_NET_BIND_SERVICE; choose a higher port");
     case ENOENT:
     case ENOTDIR:
-      return failure(text, reason(error) + "; make the folder first");
+      return failure(text, reason(error) + "; create the directory first");
     case EAFNOSUPPORT:
       return failure(text, "this machine has no IPv6; listen on an IPv4 address");
     case EMFILE:
     case ENFILE:
-      return failure(text, reason(error) + "; raise the limit of open files (ulimit -n)");
+      return failure(text, reason(error) + "; raise the open file limit (ulimit -n)");
     default:
       return failure(text, "cannot listen: " + reason(error));
   }
@@ -82,18 +81,18 @@ enum class Sharing : bool { alone, shared };
 
 Result<Descriptor> bind_tcp(const Address& address, Sharing sharing) {
   Descriptor socket = make_socket(address.family());
-  // SO_REUSEADDR: connections of a process that has just ended do not hold the port.
+  // SO_REUSEADDR: lingering connections of an earlier process do not block the port.
   if (!socket.open() || !set_option(socket, SOL_SOCKET, SO_REUSEADDR) ||
       (sharing == Sharing::shared && !set_option(socket, SOL_SOCKET, SO_REUSEPORT)) ||
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
     return refused(address, errno);
   }
-  // The sockets that are accepted inherit these options.
+  // Accepted sockets inherit these options.
   prepare_tcp(socket, {.idle = 60, .interval = 15, .probes = 4});
   return socket;
 }
 
-// Whether another process listens there.
+// True if another process may listen on the address.
 bool listened_on(const Address& address) noexcept {
   const Descriptor probe = make_socket(AF_UNIX);
   return !probe.open() || ::connect(probe.number(), address.system(), address.system_size()) == 0 ||
@@ -105,41 +104,41 @@ Result<void> remove_stale(const Address& address) {
   const std::string path = address.host();
   if (::lstat(path.c_str(), &status) != 0) return {};
   if (!S_ISSOCK(status.st_mode)) {
-    return failure(address.text(), "is there already and is not a socket; remove it, or choose another path");
+    return failure(address.text(), "file exists and is not a socket; remove it or choose another path");
   }
   if (listened_on(address)) return refused(address, EADDRINUSE);
   if (::unlink(path.c_str()) != 0) return refused(address, errno);
   return {};
 }
 
-// As many sockets on one port, among which the system spreads what comes (SO_REUSEPORT). An address on which another
-// process listens is refused, even if that one would share it.
+// Opens `count` sockets on one port, over which the system distributes connections (SO_REUSEPORT). Fails if another
+// process listens on the address, even if that process would share it.
 Result<ListenSockets> listen_tcp(const Address& address, std::size_t count, int backlog) {
   const Sharing sharing = count > 1 ? Sharing::shared : Sharing::alone;
-  Address place = address;
-  // With SO_REUSEPORT a second server would get half of the connections without a word: ask once without it.
+  Address bound = address;
+  // With SO_REUSEPORT a second server would silently get half of the connections, so bind once without it.
   if (sharing == Sharing::shared && address.port() != 0) {
     if (auto probe = bind_tcp(address, Sharing::alone); !probe) return tl::unexpected(std::move(probe.error()));
   }
   std::vector<Descriptor> sockets;
   for (std::size_t i = 0; i < count; ++i) {
-    auto socket = bind_tcp(place, sharing);
+    auto socket = bind_tcp(bound, sharing);
     if (!socket) return tl::unexpected(std::move(socket.error()));
-    place = place.bound(socket->number());
+    bound = bound.bound(socket->number());
     sockets.push_back(std::move(*socket));
   }
   for (const Descriptor& socket : sockets) {
-    if (::listen(socket.number(), backlog) != 0) return refused(place, errno);
+    if (::listen(socket.number(), backlog) != 0) return refused(bound, errno);
   }
-  return ListenSockets{std::move(sockets), place, nullptr};
+  return ListenSockets{std::move(sockets), bound, nullptr};
 }
 
-// A socket file on which nobody listens any more is replaced; anything else in its place is an error.
+// Replaces a stale socket file. Any other existing file is an error.
 Result<ListenSockets> listen_unix(const Address& address, mode_t mode, int backlog) {
   if (auto removed = remove_stale(address); !removed) return tl::unexpected(std::move(removed.error()));
   const std::string path = address.host();
   Descriptor socket = make_socket(AF_UNIX);
-  // The mode before there is a file, so that it is never wider; and again after, since the umask took from it.
+  // Sets the mode before bind, so that the file is never more open, and again afterwards because the umask reduced it.
   if (!socket.open() || ::fchmod(socket.number(), mode) != 0 ||
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
     return refused(address, errno);
@@ -185,7 +184,7 @@ Result<std::unique_ptr<Listener>> Listener::open(Loops& loops, const Address& ad
     bool watched = false;
     loops[i].run([&] { watched = acceptor->accept_on(std::move(listening->sockets[i]), std::move(targets)); });
     if (!watched) {
-      return failure(address.text(), "the system cannot watch the socket; raise fs.epoll.max_user_watches (sysctl)");
+      return failure(address.text(), "cannot watch the socket; raise fs.epoll.max_user_watches (sysctl)");
     }
   }
   return listener;
@@ -203,12 +202,12 @@ void Listener::on_each_loop(void (Acceptor::*work)()) {
 }
 
 void Listener::stop_accepting() {
-  file_.reset();  // first: a successor may take the path at once
+  file_.reset();  // first, so that a successor can use the path immediately
   on_each_loop(&Acceptor::stop_accepting);
 }
 
 ListenerCounts Listener::counts() const noexcept {
-  const std::uint64_t refused = state_->refused;  // first: there are never more of them than were accepted
+  const std::uint64_t refused = state_->refused;  // read first, so that it never exceeds `accepted`
   return {state_->accepted,  refused,          state_->accept_failures, state_->handshake_failures,
           state_->timed_out, state_->overlong, state_->faults,          state_->open};
 }

@@ -1,7 +1,7 @@
-// Accepts connections on one address, on all loops, and gives each a session.
+// Accepts connections on one address, on all loops, and creates a session for each.
 //
-// A TCP port has a socket per loop (SO_REUSEPORT); a unix socket has one, and what it accepts goes round the loops.
-// Destroy it before its Loops, or after Loops::stop.
+// A TCP port has one socket per loop (SO_REUSEPORT). A unix socket has one, whose connections are distributed over the
+// loops in turn. Must be destroyed before its Loops, or after Loops::stop.
 #pragma once
 
 #include <sys/types.h>
@@ -25,50 +25,51 @@ class Acceptor;
 class SocketFile;
 struct ListenerState;
 
-// How long a client can hold a connection open. Kept to within a tick of the loop. Duration::max() is no timeout.
+// Accurate to one tick of the loop. Duration::max() disables a timeout.
 struct Timeouts {
-  Duration handshake = std::chrono::seconds(5);     // of TLS, all of it
-  Duration first_bytes = std::chrono::seconds(10);  // from the beginning of the session
-  Duration incomplete = std::chrono::seconds(10);   // bytes are there, and the session has consumed none for so long
-  Duration idle = std::chrono::seconds(75);         // no byte came or went; not while an answer is held
-  Duration unread = std::chrono::seconds(75);       // bytes wait to be sent, and the peer has taken none for so long
-  Duration linger = std::chrono::seconds(1);        // after our last byte, for the peer to close
+  Duration handshake = std::chrono::seconds(5);     // for the whole TLS handshake
+  Duration first_bytes = std::chrono::seconds(10);  // from the start of the session to its first input
+  Duration incomplete = std::chrono::seconds(10);   // without the session consuming any of the pending input
+  Duration idle = std::chrono::seconds(75);         // without input or output; does not apply to a paused session
+  Duration unread = std::chrono::seconds(75);       // without the peer reading any of the unsent output
+  Duration linger = std::chrono::seconds(1);        // from the last byte sent until the peer closes
 };
 
 struct ConnectionOptions {
   Timeouts timeouts;
-  // Unconsumed input, at most. A session that consumes nothing of so much is closed: it should have refused before.
+  // The maximum unconsumed input, in bytes. The connection is closed if that much is buffered and the session consumes
+  // none of it.
   std::size_t input_bound = std::size_t{1} << 20;
-  // Nothing is read while as much is unsent. One call of the session may add to it.
+  // Reading stops while at least this many bytes of output are unsent. One call of the session may exceed it.
   std::size_t output_bound = Output::default_bound;
 };
 
 struct ListenOptions {
   int backlog = 4096;                    // Linux caps it at net.core.somaxconn, 4096 by default
-  mode_t unix_mode = 0600;               // of a unix socket's file
-  std::size_t max_connections = 10'000;  // what comes beyond is accepted and closed at once
-  std::shared_ptr<TlsContext> tls;       // null: plain
+  mode_t unix_mode = 0600;               // the file mode of a unix socket
+  std::size_t max_connections = 10'000;  // further connections are accepted and closed immediately
+  std::shared_ptr<TlsContext> tls;       // null disables TLS
   ConnectionOptions connection;
 };
 
-// Since the beginning, but for `open`.
+// Totals since the listener was opened, except `open`.
 struct ListenerCounts {
-  std::uint64_t accepted = 0;            // with those that were refused
+  std::uint64_t accepted = 0;            // includes refused
   std::uint64_t refused = 0;             // beyond max_connections
-  std::uint64_t accept_failures = 0;     // no file descriptor or memory; tried again a tick later
-  std::uint64_t handshake_failures = 0;  // of TLS
+  std::uint64_t accept_failures = 0;     // out of file descriptors or memory; retried at the next tick
+  std::uint64_t handshake_failures = 0;  // failed TLS handshakes
   std::uint64_t timed_out = 0;
-  std::uint64_t overlong = 0;  // the input bound was reached
-  std::uint64_t faults = 0;    // sessions that threw
-  std::uint64_t open = 0;      // now
+  std::uint64_t overlong = 0;  // closed at input_bound
+  std::uint64_t faults = 0;    // closed because the session threw
+  std::uint64_t open = 0;      // currently open
 };
 
 class Listener {
  public:
-  // Accepts as soon as the loops run.
+  // Accepts connections as soon as the loops run.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loops& loops, const Address& address,
                                                               ListenOptions options, MakeSession make_session);
-  // Closes all connections at once.
+  // Closes all connections immediately.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -76,9 +77,9 @@ class Listener {
   [[nodiscard]] const Address& bound() const noexcept { return bound_; }
   [[nodiscard]] ListenerCounts counts() const noexcept;  // from any thread
 
-  // Stops accepting, and closes connections as they become idle. Returns at once; several listeners drain together.
+  // Stops accepting, and closes connections as they become idle. Returns immediately; several listeners drain together.
   void start_drain();
-  // Returns when all are closed; those left at the deadline are closed then. Says how many.
+  // Waits until all connections are closed. Closes the remaining ones at the deadline and returns their number.
   std::size_t await_drained(SteadyTime deadline);
   std::size_t drain(Duration within);
 
@@ -91,8 +92,8 @@ class Listener {
   Loops& loops_;
   Address bound_;
   std::shared_ptr<ListenerState> state_;
-  std::vector<std::shared_ptr<Acceptor>> acceptors_;  // one for each loop
-  std::unique_ptr<SocketFile> file_;                  // of a unix socket
+  std::vector<std::shared_ptr<Acceptor>> acceptors_;  // one per loop
+  std::unique_ptr<SocketFile> file_;                  // null for TCP
 };
 
 }  // namespace weir::net

@@ -25,7 +25,7 @@
 namespace weir::net {
 namespace {
 
-// Signals belong to the program's own thread: a thread inherits what is blocked when it is made.
+// Blocks all signals while a loop's thread is created, which inherits the mask: the main thread handles signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -43,7 +43,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-// What other threads want a loop to do, and what it puts off itself.
+// The work posted to a loop.
 class WorkQueue final : private Watcher {
  public:
   explicit WorkQueue(Poller& poller) : event_(poller, *this) {  // throws std::system_error
@@ -53,7 +53,7 @@ class WorkQueue final : private Watcher {
     }
   }
 
-  // From any thread. The loop itself need not be woken: it looks here before it waits.
+  // Thread-safe. Does not wake the loop when called on its thread, because the loop checks the queue before it waits.
   void put(std::function<void()> work) {
     {
       const std::lock_guard lock(mutex_);
@@ -68,12 +68,12 @@ class WorkQueue final : private Watcher {
   [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool in_loop_thread() const noexcept { return loop_thread_.load() == std::this_thread::get_id(); }
 
-  // In the loop's thread; enter() makes it so.
+  // Makes the calling thread the loop's thread; the functions below must be called on it.
   void enter() noexcept { loop_thread_ = std::this_thread::get_id(); }
   [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
 
-  // All that is here now, in its order: what comes meanwhile waits for the next round. The flag goes down first: what
-  // is put after that raises it again, whether it is taken now or not.
+  // Runs everything queued now, in order; work added by it runs in the next round. Clears the flag before it takes the
+  // queue, so that a concurrent put() always sets it again.
   void run_all() {
     waiting_ = false;
     {
@@ -82,7 +82,7 @@ class WorkQueue final : private Watcher {
     }
     for (auto& work : running_) {
       if (stopped()) break;
-      std::exchange(work, nullptr)();  // what it holds goes with it
+      std::exchange(work, nullptr)();  // destroys the function right after its call
     }
     running_.clear();
   }
@@ -102,8 +102,8 @@ class WorkQueue final : private Watcher {
   std::atomic<bool> waiting_ = false;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
-  std::vector<std::function<void()>> works_;    // guarded by it
-  std::vector<std::function<void()>> running_;  // the loop's
+  std::vector<std::function<void()>> works_;    // guarded by mutex_
+  std::vector<std::function<void()>> running_;  // used only by the loop's thread
 };
 
 struct Loop::State {
@@ -121,7 +121,7 @@ struct Loop::State {
   void run() {
     posted.enter();
     while (!posted.stopped()) {
-      poller.wait(posted.waiting() ? Poller::Patience::none : Poller::Patience::endless);
+      poller.wait(posted.waiting() ? Poller::WaitMode::poll : Poller::WaitMode::block);
       if (posted.waiting()) posted.run_all();
     }
   }
@@ -130,12 +130,12 @@ struct Loop::State {
   Poller poller;
   TimerQueue timers{poller};
   Timer next_tick{timers};
-  WorkQueue posted{poller};  // after the others: what is dropped with it may use them
+  WorkQueue posted{poller};  // declared after the others, because destroying dropped work may use them
   Duration tick;
-  std::list<std::function<bool(SteadyTime)>> tickers;  // a list: one that runs may add another
+  std::list<std::function<bool(SteadyTime)>> tickers;  // a list, because a running one may add another
   std::atomic<bool> running = false;
   std::thread thread;
-  Resolver resolver;  // last: until it is gone, it posts
+  Resolver resolver;  // declared last, because it posts to the loop until it is destroyed
 };
 
 Loop::Loop(std::size_t index, Duration tick) : index_(index), state_(std::make_unique<State>(*this, tick)) {}
@@ -197,13 +197,13 @@ Resolver& Loop::resolver() noexcept {
 }
 
 Result<std::unique_ptr<Loops>> Loops::make(std::size_t count, Duration tick) {
-  if (count == 0) return failure("loops", "there must be at least one");
-  if (tick <= Duration::zero()) return failure("tick", "must be longer than nothing");
+  if (count == 0) return failure("loops", "must be at least 1");
+  if (tick <= Duration::zero()) return failure("tick", "must be greater than 0");
   std::unique_ptr<Loops> loops(new Loops);
   try {
     for (std::size_t i = 0; i < count; ++i) loops->loops_.push_back(std::unique_ptr<Loop>(new Loop(i, tick)));
   } catch (const std::exception& error) {
-    return failure("event loop", std::string(error.what()) + "; raise the limit of open files (ulimit -n)");
+    return failure("event loop", std::string(error.what()) + "; raise the open file limit (ulimit -n)");
   }
   return loops;
 }
@@ -217,8 +217,8 @@ Result<void> Loops::start() {
     for (const auto& loop : loops_) loop->start();
   } catch (const std::exception& error) {
     stop();
-    return failure("event loop", std::string("its thread cannot be started: ") + error.what() +
-                                     "; raise the limit of threads (ulimit -u), or use fewer loops");
+    return failure("event loop", std::string("cannot start thread: ") + error.what() +
+                                     "; raise the thread limit (ulimit -u) or use fewer loops");
   }
   return {};
 }

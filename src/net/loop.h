@@ -1,4 +1,4 @@
-// Event loops: one thread each, nothing shared between them.
+// Event loops, each with its own thread. Loops share no state.
 //
 //   auto loops = Loops::make(2);
 //   auto listener = Listener::open(**loops, ...);
@@ -6,7 +6,7 @@
 //   ...
 //   listener.reset(); (*loops)->stop();
 //
-// Loops, and the listeners on them, are started, stopped and destroyed by one owner, never from a loop's thread.
+// Loops and their listeners must be started, stopped and destroyed by one owner, never from a loop's thread.
 #pragma once
 
 #include <chrono>
@@ -34,20 +34,22 @@ class Loop {
 
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
-  // From any thread: `work` runs on the loop's thread, later.
+  // Runs `work` on the loop's thread, later. Thread-safe.
   void post(std::function<void()> work);
 
-  // Runs `work` on the loop's thread and returns when it is done. Here and now, if the loop is not running or this is
-  // its thread.
+  // Runs `work` on the loop's thread and returns when it is done. Calls it directly if the loop is not running or this
+  // is its thread.
   void run(const std::function<void()>& work);
 
-  // On the loop's thread: calls `work` at every tick until it returns false.
+  // The functions below must be called on the loop's thread.
+
+  // Calls `work` at every tick until it returns false.
   void every_tick(std::function<bool(SteadyTime)> work);
 
-  // On the loop's thread: the time of the last tick.
+  // The time of the last tick.
   [[nodiscard]] SteadyTime now() const noexcept { return now_; }
 
-  // For src/net itself, on the loop's thread.
+  // Internal to src/net.
   [[nodiscard]] Poller& poller() noexcept;
   [[nodiscard]] TimerQueue& timers() noexcept;
   [[nodiscard]] Resolver& resolver() noexcept;
@@ -74,9 +76,9 @@ class Loops {
   Loops(const Loops&) = delete;
   Loops& operator=(const Loops&) = delete;
 
-  // Their threads take no signals.
+  // The threads block all signals.
   [[nodiscard]] Result<void> start();
-  // Returns when all threads have ended. What was posted and has not run is dropped. Final.
+  // Returns when all threads have ended. Drops posted work that has not run. Loops cannot be started again.
   void stop() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return loops_.size(); }

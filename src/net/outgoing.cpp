@@ -18,17 +18,16 @@ namespace weir::net {
 
 namespace {
 
-constexpr const char* tls_advice = "; check the CA, the server's name, and that the port is one for TLS";
+constexpr const char* tls_advice = "; check the CA, the server name, and that the port speaks TLS";
 
-std::string ended_by(int error) {
-  return "the connection ends: " + std::system_category().message(error);
+std::string connection_error(int error) {
+  return "connection lost: " + std::system_category().message(error);
 }
 
 }  // namespace
 
-// What one Outgoing::connect() has begun: dialling, the handshake, then bytes.
-//
-// The owner is called when the socket is dialled or ready, and from nowhere else.
+// One connection of an Outgoing, from dialling over the TLS handshake to its end. The owner is called only when
+// dialling completes or the socket is ready.
 class OutgoingConnection final : public std::enable_shared_from_this<OutgoingConnection>, private Watcher {
  public:
   OutgoingConnection(Loop& loop, std::shared_ptr<const OutgoingOptions> options, Outgoing::Owner& owner)
@@ -56,7 +55,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   void send(std::string_view bytes) {
     if (stage_ != Stage::open) return;
     if (unsent() + bytes.size() > options_->output_bound) {
-      lose("the server does not read: " + std::to_string(unsent()) + " bytes wait to be sent");
+      lose("the server does not read: " + std::to_string(unsent()) + " bytes are unsent");
       return;
     }
     out_.append(bytes);
@@ -83,7 +82,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
 
   void take_socket(Descriptor socket) {
     if (!socket_.take(std::move(socket), Interest::input)) {
-      lose(ended_by(errno));
+      lose(connection_error(errno));
       return;
     }
     if (!options_->tls) {
@@ -95,20 +94,19 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     tls_ = TlsStream::make_client(options_->tls->context(),
                                   options_->server_name.empty() ? endpoint.host : options_->server_name);
     if (!tls_) {
-      lose("TLS cannot begin: it needs a name that the server's certificate is for");
+      lose("TLS requires a server name to verify the certificate against; set one");
       return;
     }
-    handshake_timer_.set(
-        deadline_, [this] { lose("does not finish the TLS handshake in time; check that the port is one for TLS"); });
-    shake_hands();
+    handshake_timer_.set(deadline_, [this] { lose("TLS handshake timed out; check that the port speaks TLS"); });
+    continue_handshake();
   }
 
-  void shake_hands() {
+  void continue_handshake() {
     const auto state = tls_->handshake();
     const std::string problem = state == TlsStream::Handshake::failed ? tls_->problem() : std::string();
-    flush();  // of a failure, the alert
+    flush();  // after a failure this sends the alert
     if (stage_ == Stage::closed) return;
-    if (state == TlsStream::Handshake::failed) lose("TLS fails: " + problem + tls_advice);
+    if (state == TlsStream::Handshake::failed) lose("TLS failed: " + problem + tls_advice);
     if (state == TlsStream::Handshake::done) enter_open();
   }
 
@@ -126,11 +124,11 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     flush();
   }
 
-  // An error is seen by the next read.
+  // The next read reports a socket error.
   void on_ready(Readiness ready) override {
     const auto self = shared_from_this();
     readable_ |= ready.input;
-    to_the_end_ |= ready.to_the_end;
+    until_eagain_ |= ready.until_eagain;
     if (ready.output && std::exchange(writing_, false)) {
       flush();
       if (!writing_) socket_.want(Interest::input);
@@ -143,13 +141,12 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
     const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
     const int error = count < 0 ? errno : 0;
-    readable_ = std::cmp_equal(count, room.size()) || (count > 0 && to_the_end_) || error == EINTR;
+    readable_ = std::cmp_equal(count, room.size()) || (count > 0 && until_eagain_) || error == EINTR;
     if (count > 0) {
       take_input(static_cast<std::size_t>(count));
     } else if (error != EAGAIN && error != EINTR) {
-      const std::string closed = error == 0 ? "the server has closed the connection" : ended_by(error);
-      lose(stage_ == Stage::handshake ? std::string("the connection ends during the TLS handshake") + tls_advice
-                                      : closed);
+      const std::string closed = error == 0 ? "the server closed the connection" : connection_error(error);
+      lose(stage_ == Stage::handshake ? std::string("connection lost during the TLS handshake") + tls_advice : closed);
     }
   }
 
@@ -160,24 +157,24 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
       return;
     }
     tls_->receive(std::span(wire_).first(count));
-    if (stage_ == Stage::handshake) shake_hands();
+    if (stage_ == Stage::handshake) continue_handshake();
     if (stage_ == Stage::open) decrypt();
   }
 
-  // All that came, the owner's bound at a time.
+  // Decrypts everything received, at most input_bound bytes per call of the owner.
   void decrypt() {
-    auto reading = TlsStream::Reading::held;
+    auto reading = TlsStream::Reading::full;
     std::string problem;
-    while (stage_ == Stage::open && reading == TlsStream::Reading::held) {
+    while (stage_ == Stage::open && reading == TlsStream::Reading::full) {
       const std::size_t before = input_.pending().size();
       reading = tls_->read(input_);
       if (reading == TlsStream::Reading::failed) problem = tls_->problem();
       if (input_.pending().size() > before) offer();
     }
     if (stage_ != Stage::open) return;
-    if (reading == TlsStream::Reading::failed) lose("TLS fails: " + problem);
-    if (reading == TlsStream::Reading::ended) lose("the server has closed the connection");
-    flush();  // what TLS itself has to say
+    if (reading == TlsStream::Reading::failed) lose("TLS failed: " + problem);
+    if (reading == TlsStream::Reading::ended) lose("the server closed the connection");
+    flush();  // TLS may have records of its own to send
   }
 
   void offer() {
@@ -185,30 +182,30 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     call([&] { consumed = owner_->on_bytes(input_.pending()); });
     input_.consume(consumed);
     if (stage_ == Stage::open && consumed == 0 && input_.at_bound()) {
-      lose("more than " + std::to_string(options_->input_bound) + " bytes came that make no whole message");
+      lose("received more than " + std::to_string(options_->input_bound) + " bytes without a complete message");
     }
   }
 
-  // If the socket does not take all, goes on when it takes more.
+  // Continues when the socket is writable if it does not take everything now.
   void flush() {
     if (writing_ || stage_ == Stage::closed) return;
     switch (sender_.send(socket_.number(), tls_.get(), out_).state) {
       case Sender::State::done:
         break;
-      case Sender::State::held:
+      case Sender::State::blocked:
         writing_ = true;
         socket_.want(Interest::both);
         break;
       case Sender::State::failed:
-        lose(ended_by(errno));
+        lose(connection_error(errno));
         break;
       case Sender::State::tls_failed:
-        lose("TLS fails: " + tls_->problem());
+        lose("TLS failed: " + tls_->problem());
         break;
     }
   }
 
-  // With TLS, an end that nobody can fake; if it fits.
+  // Sends the TLS close notification, which cannot be forged, if the socket takes it at once.
   void send_close_notify() {
     if (!tls_ || stage_ != Stage::open || unsent() > 0) return;
     tls_->shut();
@@ -219,7 +216,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
 
   void lose(std::string what) { lose(Error{options_->endpoint.text(), std::move(what)}); }
 
-  // The owner is told later: this may be in the middle of one of its calls.
+  // Posts on_lost, because this may run within a call from the owner.
   void lose(Error error) {
     if (stage_ == Stage::closed) return;
     Outgoing::Owner* const owner = owner_;
@@ -232,22 +229,22 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
 
   Loop& loop_;
   const std::shared_ptr<const OutgoingOptions> options_;
-  Outgoing::Owner* owner_;  // null: closed by it
+  Outgoing::Owner* owner_;  // null after close()
   std::shared_ptr<Dialer> dialer_;
   Timer handshake_timer_;
-  Watched socket_;                  // open once it is dialled
-  std::unique_ptr<TlsStream> tls_;  // null: plain
-  std::vector<char> wire_;          // with TLS: where reads go
+  Watched socket_;                  // open once dialled
+  std::unique_ptr<TlsStream> tls_;  // null without TLS
+  std::vector<char> wire_;          // encrypted input; empty without TLS
   InputBuffer input_;
-  std::string out_;  // what was asked to be sent
+  std::string out_;  // plain output that is not yet passed to sender_
   Sender sender_;
 
   Stage stage_ = Stage::dialling;
   SteadyTime deadline_;
-  bool readable_ = false;    // more may have come than was read
-  bool to_the_end_ = false;  // a short read may not have found all
-  bool writing_ = false;     // until the socket takes more
-  bool in_owner_ = false;    // it is being called: what it sends leaves afterwards
+  bool readable_ = false;      // the socket may have unread input
+  bool until_eagain_ = false;  // a short read does not mean that the socket is empty
+  bool writing_ = false;       // waiting until the socket is writable
+  bool in_owner_ = false;      // a callback of the owner is running: its output is flushed afterwards
 };
 
 Outgoing::Outgoing(Loop& loop, OutgoingOptions options, Owner& owner)

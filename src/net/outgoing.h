@@ -1,12 +1,11 @@
-// A connection to a server, from our side: looks the host up, connects, shakes hands where TLS is wanted, and then
-// carries bytes. All on the loop's thread; destroyed before the loop is.
+// A client connection: it resolves the host, connects, completes the TLS handshake if configured, and transfers bytes.
+// Used only on the loop's thread. Must be destroyed before the loop.
 //
-// 1. The owner is never called from within one of its own calls of this: what follows from them comes later.
-// 2. It may be closed, connected again or destroyed at any time, also from within the owner's callbacks. The owner is
-//    not called again about what was closed.
-// 3. A connection is lost once, and then gone: nothing is tried again unless connect() is called.
-// 4. What is sent from within on_connected or on_bytes leaves with one write when they return; what is sent from
-//    elsewhere leaves at once.
+// 1. No member function calls the owner before it returns: callbacks come later.
+// 2. It may be closed, reconnected or destroyed at any time, also from the owner's callbacks. The owner gets no further
+//    callbacks about a closed connection.
+// 3. on_lost is called once per connection. Nothing is retried unless connect() is called.
+// 4. Bytes sent during on_connected or on_bytes leave with one write when it returns; other bytes are sent immediately.
 #pragma once
 
 #include <chrono>
@@ -28,11 +27,11 @@ class OutgoingConnection;
 
 struct OutgoingOptions {
   Endpoint endpoint;
-  std::shared_ptr<const TlsClientContext> tls;       // null: plain
-  std::string server_name;                           // that the certificate must be for; empty: the endpoint's host
-  Duration timeout = std::chrono::seconds(5);        // until it is connected: look-up and handshake included
-  std::size_t input_bound = std::size_t{1} << 20;    // of bytes that the owner does not consume: beyond, it is lost
-  std::size_t output_bound = std::size_t{64} << 20;  // of bytes that the server does not read: beyond, it is lost
+  std::shared_ptr<const TlsClientContext> tls;       // null disables TLS
+  std::string server_name;                           // to verify the certificate against; empty: the endpoint's host
+  Duration timeout = std::chrono::seconds(5);        // for lookup, connect and handshake together
+  std::size_t input_bound = std::size_t{1} << 20;    // the connection is lost if the owner leaves more unconsumed
+  std::size_t output_bound = std::size_t{64} << 20;  // the connection is lost if the server leaves more unread
 };
 
 class Outgoing {
@@ -41,7 +40,7 @@ class Outgoing {
    public:
     virtual ~Owner() = default;
     virtual void on_connected() = 0;
-    // All bytes that are there and not consumed. Returns how many are done with; the rest comes again, with more.
+    // `bytes` is all unconsumed input. Returns how many bytes it consumed; the rest is passed again with more input.
     [[nodiscard]] virtual std::size_t on_bytes(std::span<char> bytes) = 0;
     virtual void on_lost(const Error& error) = 0;
   };
@@ -51,11 +50,11 @@ class Outgoing {
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
-  void connect();  // closes what is there
+  void connect();  // closes an existing connection first
   [[nodiscard]] bool connected() const noexcept;
-  void send(std::string_view bytes);  // dropped unless it is connected
+  void send(std::string_view bytes);  // dropped unless connected
   [[nodiscard]] std::size_t unsent() const noexcept;
-  void close();  // what is unsent is lost
+  void close();  // drops unsent bytes
 
  private:
   Loop& loop_;

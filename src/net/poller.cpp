@@ -18,7 +18,7 @@ Readiness readiness_of(std::uint32_t events) noexcept {
   const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
   return {.input = failed || (events & (EPOLLIN | EPOLLPRI)) != 0,
           .output = failed || (events & EPOLLOUT) != 0,
-          .to_the_end = failed || (events & (EPOLLPRI | EPOLLRDHUP)) != 0};
+          .until_eagain = failed || (events & (EPOLLPRI | EPOLLRDHUP)) != 0};
 }
 
 epoll_event event_of(Watcher& watcher, Interest interest) noexcept {
@@ -43,7 +43,7 @@ bool Poller::add(int descriptor, Watcher& watcher, Interest interest) noexcept {
 
 void Poller::change(int descriptor, Watcher& watcher, Interest interest) noexcept {
   epoll_event event = event_of(watcher, interest);
-  ::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, descriptor, &event);  // what was added can be changed
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, descriptor, &event);  // cannot fail for an added descriptor
 }
 
 void Poller::remove(int descriptor, Watcher& watcher) noexcept {
@@ -59,10 +59,10 @@ void Poller::give_turn(Watcher& watcher) {
   if (!std::exchange(watcher.awaits_turn_, true)) turns_.push_back(&watcher);
 }
 
-void Poller::wait(Patience timeout) {
-  const bool at_once = timeout == Patience::none || !turns_.empty();
+void Poller::wait(WaitMode mode) {
+  const bool at_once = mode == WaitMode::poll || !turns_.empty();
   const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), at_once ? 0 : -1);
-  left_ = std::span(events_).first(count > 0 ? static_cast<std::size_t>(count) : 0);  // below zero: a signal
+  left_ = std::span(events_).first(count > 0 ? static_cast<std::size_t>(count) : 0);  // negative after a signal
   taking_turns_.swap(turns_);
   while (!left_.empty()) {
     const epoll_event event = left_.front();

@@ -1,7 +1,6 @@
-// What one loop waits for: descriptors, by epoll. Internal to src/net. All on the loop's thread.
+// The epoll instance of one loop. Internal to src/net. Used only on the loop's thread.
 //
-// Edge-triggered: what becomes ready is reported once, and costs nothing until then. A watcher that stops before the
-// system has said that this is all asks for another turn.
+// Edge-triggered: readiness is reported once. A watcher that stops before EAGAIN must ask for another turn.
 #pragma once
 
 #include <sys/epoll.h>
@@ -19,14 +18,14 @@ namespace weir::net {
 
 enum class Interest : std::uint8_t { input, output, both };
 
-// What has become ready. An error, or the end of the connection, counts as both.
+// An error or a hangup sets all three.
 struct Readiness {
   bool input = false;
   bool output = false;
-  bool to_the_end = false;  // a short read may not be the last: the peer's end, or urgent bytes, stop one
+  bool until_eagain = false;  // a short read proves nothing: the peer has shut down, or there is urgent data
 };
 
-// It may watch and remove any others while it is called, and itself.
+// May add and remove any watcher, including itself, while it is called.
 class Watcher {
  public:
   Watcher() = default;
@@ -34,7 +33,7 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  // Nothing is set at a turn that was asked for.
+  // `ready` is empty in a turn that the watcher asked for.
   virtual void on_ready(Readiness ready) = 0;
 
  private:
@@ -45,20 +44,20 @@ class Watcher {
 
 class Poller {
  public:
-  enum class Patience : std::uint8_t { none, endless };
+  enum class WaitMode : std::uint8_t { poll, block };
 
   Poller();  // throws std::system_error
 
   [[nodiscard]] bool add(int descriptor, Watcher& watcher, Interest interest) noexcept;
   void change(int descriptor, Watcher& watcher, Interest interest) noexcept;
-  // The watcher is not called again, not even in this round.
+  // The watcher is not called again, not even in the current round.
   void remove(int descriptor, Watcher& watcher) noexcept;
 
-  // The watcher is called in the next round, which does not wait.
+  // Calls the watcher in the next round, which then does not block.
   void give_turn(Watcher& watcher);
 
-  // One round: waits, and calls the watchers of all that is ready, and those whose turn it is.
-  void wait(Patience timeout);
+  // Runs one round: calls the watchers that are ready, then those that asked for a turn.
+  void wait(WaitMode mode);
 
  private:
   void take_turns();
@@ -67,12 +66,12 @@ class Poller {
 
   Descriptor epoll_;
   std::array<epoll_event, max_batch_size> events_;
-  std::span<epoll_event> left_;  // of this round
-  std::vector<Watcher*> turns_;  // of the next
+  std::span<epoll_event> left_;  // remaining events of this round
+  std::vector<Watcher*> turns_;  // for the next round
   std::vector<Watcher*> taking_turns_;
 };
 
-// A descriptor that a loop watches; removed and closed with its owner.
+// A watched descriptor. The destructor removes and closes it.
 class Watched {
  public:
   Watched(Poller& poller, Watcher& watcher) noexcept : poller_(poller), watcher_(watcher) {}
@@ -83,7 +82,7 @@ class Watched {
   [[nodiscard]] bool open() const noexcept { return descriptor_.open(); }
   [[nodiscard]] int number() const noexcept { return descriptor_.number(); }
 
-  // In place of what it had. False if the system cannot watch it; then it is closed.
+  // Replaces the descriptor. Returns false, and closes it, if the system cannot watch it.
   [[nodiscard]] bool take(Descriptor descriptor, Interest interest) noexcept {
     close();
     if (!poller_.add(descriptor.number(), watcher_, interest)) return false;
@@ -96,12 +95,11 @@ class Watched {
     if (open() && std::exchange(interest_, interest) != interest) poller_.change(number(), watcher_, interest);
   }
 
-  // The watcher is called in the next round, whether anything is ready or not.
+  // Calls the watcher in the next round, ready or not.
   void ask_for_turn() {
     if (open()) poller_.give_turn(watcher_);
   }
 
-  // Unwatched.
   [[nodiscard]] Descriptor release() noexcept {
     if (open()) poller_.remove(number(), watcher_);
     return std::move(descriptor_);

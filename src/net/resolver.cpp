@@ -16,13 +16,13 @@
 namespace weir::net {
 namespace {
 
-std::string why_not_found(const std::string& host, int error, int system_error) {
+std::string lookup_error(const std::string& host, int error, int system_error) {
   if (error == EAI_NONAME || error == EAI_NODATA || error == EAI_ADDRFAMILY) {
-    return "nobody knows the name " + host + "; check its spelling, or give an IP address";
+    return "unknown host " + host + "; check the spelling or use an IP address";
   }
   const std::string reason =
       error == EAI_SYSTEM ? std::system_category().message(system_error) : std::string(::gai_strerror(error));
-  return "the name " + host + " cannot be looked up: " + reason + "; check this machine's resolver";
+  return "cannot resolve " + host + ": " + reason + "; check this machine's DNS resolver";
 }
 
 Resolver::Found find_addresses(const std::string& host, std::uint16_t port, int flags) {
@@ -31,7 +31,7 @@ Resolver::Found find_addresses(const std::string& host, std::uint16_t port, int 
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &list);
-  if (error != 0) return {.addresses = {}, .problem = why_not_found(host, error, errno)};
+  if (error != 0) return {.addresses = {}, .problem = lookup_error(host, error, errno)};
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, ::freeaddrinfo);
   Resolver::Found found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
@@ -44,7 +44,7 @@ Resolver::Found find_addresses(const std::string& host, std::uint16_t port, int 
 
 }  // namespace
 
-// Held by its thread too, which may outlive the loop: then nobody is told.
+// Shared with its thread, which may outlive the loop and then drops its result.
 class Resolver::Worker {
  public:
   struct LookUp {
@@ -92,7 +92,7 @@ class Resolver::Worker {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  Loop* loop_;  // null: it is over
+  Loop* loop_;  // null after end()
   std::deque<LookUp> waiting_;
 };
 
@@ -112,8 +112,8 @@ void Resolver::look_up(std::string host, std::uint16_t port, std::weak_ptr<const
     try {
       std::thread([worker] { worker->work(); }).detach();
     } catch (const std::system_error& error) {
-      const std::string problem = "the thread that looks names up cannot be started: " + std::string(error.what()) +
-                                  "; raise the limit of threads (ulimit -u), or give an IP address";
+      const std::string problem = "cannot start the resolver thread: " + std::string(error.what()) +
+                                  "; raise the thread limit (ulimit -u) or use an IP address";
       loop_.post([done = std::move(done), problem] { done({.addresses = {}, .problem = problem}); });
       return;
     }

@@ -1,5 +1,5 @@
-// Looks names up, on a thread of its own: the system's resolver waits. One for each loop. Internal to src/net. On
-// the loop's thread.
+// Resolves host names on its own thread, because the system's resolver blocks. There is one per loop. Internal to
+// src/net. Used only on the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ class Resolver {
  public:
   struct Found {
     std::vector<Address> addresses;
-    std::string problem;  // why there are none
+    std::string problem;  // set if there are no addresses
   };
   using Done = std::function<void(const Found&)>;
 
-  // Of an IP address, at once.
+  // Parses an IP address without a lookup.
   [[nodiscard]] static Found read_ip(const std::string& host, std::uint16_t port);
 
   explicit Resolver(Loop& loop) noexcept;
-  // Does not wait: a look-up that is under way ends on its own, and nobody is told of it.
+  // Does not block: the result of a running lookup is dropped.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // One after the other; `done` comes later. Look-ups whose `owner` is gone by then are left out.
+  // Queues a lookup; `done` is called later. A queued lookup is skipped if its `owner` has been destroyed.
   void look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> owner, Done done);
 
  private:
   class Worker;
 
   Loop& loop_;
-  std::shared_ptr<Worker> worker_;  // null: nothing was looked up yet
+  std::shared_ptr<Worker> worker_;  // created by the first lookup
 };
 
 }  // namespace weir::net

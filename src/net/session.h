@@ -1,5 +1,5 @@
-// The interface between a connection and a protocol: a Session gets bytes, writes to an Output, and has a Link for
-// answers that come later.
+// The interface between a connection and a protocol: a Session receives bytes, writes to an Output, and uses a Link for
+// later responses.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ namespace weir::net {
 
 class Connection;
 
-// What a session answers. It is sent when the session returns: everything that one read brought, with one write.
-// A plain value: a test of a session makes one, and looks into it.
+// The output of a session. It is sent when the session returns: one read is answered with one write. A plain value, so
+// that tests can call a session without a connection.
 class Output {
  public:
   static constexpr std::size_t default_bound = std::size_t{256} << 10;
 
   explicit Output(std::size_t bound = default_bound) : bound_(bound == 0 ? 1 : bound) {}
 
-  // To append to. What is in it already is not the session's any more.
+  // The session may only append.
   [[nodiscard]] std::string& bytes() noexcept { return bytes_; }
   void append(std::string_view more) { bytes_.append(more); }
 
-  // As much is unsent as may be: a session that can stop between two messages stops here, and is called again with
-  // the rest when the peer has read.
+  // True at the bound of unsent output. A session that can should then stop between two messages; it is called again
+  // with the rest once the peer has read.
   [[nodiscard]] bool full() const noexcept { return bytes_.size() + in_flight_ >= bound_; }
 
-  // No more input is wanted; the connection is closed when all is sent.
+  // Stops input and closes the connection when all output is sent.
   void close_after() noexcept { closing_ = true; }
   [[nodiscard]] bool closing() const noexcept { return closing_; }
 
-  // An answer is held: no more input until Link::resume.
+  // Stops input until Link::resume, because a response is pending.
   void pause() noexcept { paused_ = true; }
   [[nodiscard]] bool paused() const noexcept { return paused_; }
 
@@ -46,33 +46,33 @@ class Output {
 
   std::string bytes_;
   std::size_t bound_;
-  std::size_t in_flight_ = 0;  // begun to be sent, and not gone yet
+  std::size_t in_flight_ = 0;  // bytes passed to the Sender but not sent yet
   bool closing_ = false;
   bool paused_ = false;
 };
 
-// A session's handle of its connection. It may outlive the connection: then nothing happens. Copies are cheap. All but
-// post() and loop() only from the thread of the loop.
+// A session's handle to its connection. It may outlive the connection; its functions then do nothing. Cheap to copy.
+// Everything except post() and loop() must be called on the loop's thread.
 class Link {
  public:
-  Link() = default;  // of no connection: for tests of a session
+  Link() = default;  // without a connection, for tests of a session
   Link(std::weak_ptr<Connection> connection, Loop& loop) noexcept : connection_(std::move(connection)), loop_(&loop) {}
 
   [[nodiscard]] bool alive() const;
 
-  // Sends, now unless the session is being called: then with its answers.
+  // Sends immediately, or with the session's output if called during one of its callbacks.
   void send(std::string_view bytes) const;
-  // Ends Output::pause: Session::on_resume, then input goes on.
+  // Ends Output::pause: calls Session::on_resume, then input continues.
   void resume() const;
-  // The same at a given time, to the precision of the system's timers. The latest call counts.
+  // Resumes at the given time, with the precision of the system's timers. Replaces an earlier resume_at.
   void resume_at(SteadyTime when) const;
-  // At once; what is unsent is lost. Output::close_after is the orderly way.
+  // Closes immediately and drops unsent output; Output::close_after sends it first.
   void close() const;
 
-  // From any thread: runs `work` on the loop's thread, if the session is there by then.
+  // Runs `work` on the loop's thread, unless the session has ended by then. Thread-safe.
   void post(std::function<void()> work) const;
 
-  // Null if it has no connection.
+  // Null if default-constructed.
   [[nodiscard]] Loop* loop() const noexcept { return loop_; }
 
  private:
@@ -82,16 +82,16 @@ class Link {
 
 // The other end of a connection.
 struct Peer {
-  std::string address;  // the IP alone, IPv4 if it was mapped into IPv6; empty for a unix socket
+  std::string address;  // the IP address (IPv4 if IPv4-mapped); empty for a unix socket
   std::uint16_t port = 0;
   bool unix_socket = false;
   bool tls = false;
-  std::string certificate_subject;  // of a verified client certificate, as RFC 2253 writes it; empty: none
-  std::string application;          // what ALPN agreed on (`h2`); empty: nothing
+  std::string certificate_subject;  // subject of the verified client certificate (RFC 2253); empty without one
+  std::string application;          // the protocol negotiated by ALPN (`h2`); empty without ALPN
 };
 
-// One per connection, made when the connection is ready (with TLS: after the handshake), destroyed when it is gone. All
-// calls come from the thread of its loop. A call that throws closes the connection.
+// One per connection, created when the connection is ready (with TLS, after the handshake) and destroyed with it. All
+// calls come from the loop's thread. A call that throws closes the connection.
 class Session {
  public:
   Session() = default;
@@ -99,29 +99,30 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // All bytes that are there and not consumed. Returns how many are done with. Called again when there are more, or
-  // when what stopped it (Output::full, Output::pause) is over; so consume every complete message. Bytes that are not
-  // consumed come again as the session left them: it may decode in place. While the output is paused all of them stay
-  // where they are, the consumed ones too: until on_resume returns with the output not paused.
+  // `bytes` is all unconsumed input. Returns how many bytes were consumed. Called again only when more input arrives,
+  // or when Output::full or Output::pause ends, so it must consume every complete message. Unconsumed bytes are passed
+  // again as the session left them: it may decode in place. While the output is paused, and until on_resume returns
+  // with the output not paused, all bytes stay where they are, including consumed ones.
   [[nodiscard]] virtual std::size_t on_input(std::span<char> bytes, Output& out) = 0;
 
-  // About every Loop tick, for timeouts that only the protocol knows.
+  // Called about every Loop tick, for protocol timeouts.
   virtual void on_tick(SteadyTime /*now*/, Output& /*out*/) {}
 
-  // After Link::resume: the place to write held answers. on_input follows if bytes are left.
+  // Called after Link::resume, to write pending responses. on_input follows if unconsumed bytes remain.
   virtual void on_resume(Output& /*out*/) {}
 
-  // The peer sends no more, and may still read. Unless the output is paused, the connection closes when all is sent.
+  // The peer has finished sending and may still read. Unless the output is paused, the connection closes when all
+  // output is sent.
   virtual void on_end(Output& /*out*/) {}
 
-  // The server is going away: the place to say so.
+  // The server is shutting down; a session may announce it to the peer.
   virtual void on_drain(Output& /*out*/) {}
 
-  // Nothing is under way besides unconsumed bytes: a draining server may close the connection now.
+  // True if no request is in flight: a draining server may then close the connection.
   [[nodiscard]] virtual bool idle() const { return true; }
 };
 
-// Called on the loop's thread, by several loops at once. Null refuses the connection.
+// Called concurrently by the loops. A null result closes the connection.
 using MakeSession = std::function<std::unique_ptr<Session>(const Peer&, const Link&)>;
 
 }  // namespace weir::net

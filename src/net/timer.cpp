@@ -16,9 +16,9 @@ void Timer::set(SteadyTime when, std::function<void()> work) {
   cancel();
   if (node_) {
     node_.key() = when;
-    place_ = queue_.waiting_.insert(std::move(node_));
+    position_ = queue_.waiting_.insert(std::move(node_));
   } else {
-    place_ = queue_.waiting_.emplace(when, this);
+    position_ = queue_.waiting_.emplace(when, this);
   }
   work_ = std::move(work);
   if (when < queue_.waking_at_) queue_.wake_at(when);
@@ -29,18 +29,18 @@ void Timer::cancel() noexcept {
 }
 
 std::function<void()> Timer::take() noexcept {
-  node_ = queue_.waiting_.extract(place_);
+  node_ = queue_.waiting_.extract(position_);
   return std::exchange(work_, nullptr);
 }
 
 TimerQueue::TimerQueue(Poller& poller) : clock_(poller, *this) {
-  Descriptor clock(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));  // what steady_clock reads
+  Descriptor clock(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));  // the clock of steady_clock
   if (!clock.open() || !clock_.take(std::move(clock), Interest::input)) {
     throw std::system_error(errno, std::system_category(), "timer");
   }
 }
 
-// As many as there are, at most: one that sets itself again for a time that has passed waits for the next round.
+// Runs at most as many timers as are set now, so that one that sets itself again in the past waits for the next round.
 void TimerQueue::on_ready(Readiness /*input*/) {
   std::uint64_t expirations = 0;
   (void)!::read(clock_.number(), &expirations, sizeof expirations);
@@ -57,7 +57,7 @@ void TimerQueue::wake_at(SteadyTime when) noexcept {
   using std::chrono::seconds;
   waking_at_ = when;
   if (when == SteadyTime::max()) return;
-  const auto since = std::max(when.time_since_epoch(), SteadyTime::duration(1));  // nothing would mean never
+  const auto since = std::max(when.time_since_epoch(), SteadyTime::duration(1));  // zero would disarm the timer
   const auto whole = std::chrono::duration_cast<seconds>(since);
   itimerspec setting{};
   setting.it_value.tv_sec = whole.count();

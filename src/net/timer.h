@@ -1,4 +1,4 @@
-// Timers on a loop. All on the loop's thread.
+// Timers of a loop. Used only on the loop's thread.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace weir::net {
 
-// Runs a function once, at a time, to the precision of the system's timers. It may be set again, cancelled or destroyed
-// at any time, also from within the function.
+// Runs a function once at a given time, with the precision of the system's timers. It may be set again, cancelled or
+// destroyed at any time, also by the function.
 class Timer {
  public:
   explicit Timer(Loop& loop) noexcept : queue_(loop.timers()) {}
@@ -19,7 +19,7 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  // In place of what it was set to.
+  // Replaces an earlier setting.
   void set(SteadyTime when, std::function<void()> work);
   void cancel() noexcept;
 
@@ -30,15 +30,13 @@ class Timer {
   [[nodiscard]] std::function<void()> take() noexcept;
 
   TimerQueue& queue_;
-  std::function<void()> work_;  // empty: not set
-  Waiting::iterator place_;     // while it is set
-  Waiting::node_type node_;     // after it was set, and while it is not: so that it takes no memory again
+  std::function<void()> work_;  // empty unless set
+  Waiting::iterator position_;  // valid while set
+  Waiting::node_type node_;     // reused by the next set(), to avoid an allocation
 };
 
-// The timers of one loop, by one timer of the system. Internal to src/net.
-//
-// The system's timer is set for the first of them, or earlier: one that is cancelled or put off leaves it alone, so
-// that timeouts which never happen cost no system calls.
+// The timers of one loop, driven by one system timer. Internal to src/net. The system timer is set for the first timer
+// or earlier: cancelling or postponing a timer leaves it alone, so that timeouts that never fire cost no system calls.
 class TimerQueue final : private Watcher {
  public:
   explicit TimerQueue(Poller& poller);  // throws std::system_error

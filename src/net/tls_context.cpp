@@ -12,16 +12,15 @@
 namespace weir::net {
 namespace {
 
-// In place of OpenSSL's, which asks at the terminal.
+// Replaces OpenSSL's callback, which prompts on the terminal.
 int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) {
   return 0;
 }
 
-// For either side.
 Result<std::shared_ptr<SSL_CTX>> make_context(const SSL_METHOD* method) {
   ERR_clear_error();
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(method), SSL_CTX_free);
-  if (!context) return failure("TLS", "cannot be set up: " + tls_reason());
+  if (!context) return failure("TLS", "cannot create a context: " + tls_reason());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_default_passwd_cb(context.get(), no_passphrase);
@@ -30,17 +29,15 @@ Result<std::shared_ptr<SSL_CTX>> make_context(const SSL_METHOD* method) {
 
 Result<void> use_certificate(SSL_CTX& context, const std::string& chain, const std::string& key) {
   if (SSL_CTX_use_certificate_chain_file(&context, chain.c_str()) != 1) {
-    return failure(chain, "the certificate cannot be used: " + tls_reason() +
-                              "; give a PEM file, the certificate of the key first");
+    return failure(chain,
+                   "cannot load certificate: " + tls_reason() + "; use a PEM file with the leaf certificate first");
   }
   const bool used = SSL_CTX_use_PrivateKey_file(&context, key.c_str(), SSL_FILETYPE_PEM) == 1;
   if (!used && ERR_GET_REASON(ERR_peek_error()) != X509_R_KEY_VALUES_MISMATCH) {
-    return failure(key, "the key cannot be used: " + tls_reason() +
-                            "; give a PEM file without a passphrase that this user may read");
+    return failure(key, "cannot load key: " + tls_reason() + "; use a readable PEM file without a passphrase");
   }
   if (!used || SSL_CTX_check_private_key(&context) != 1) {
-    return failure(key,
-                   "the key is not that of the certificate in " + chain + "; give the two that were made together");
+    return failure(key, "key does not match the certificate in " + chain + "; use the key that belongs to it");
   }
   return {};
 }
@@ -60,7 +57,7 @@ Result<void> use_client_ca(SSL_CTX* context, const std::string& file) {
   STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(file.c_str());
   if (names == nullptr || SSL_CTX_load_verify_locations(context, file.c_str(), nullptr) != 1) {
     sk_X509_NAME_pop_free(names, X509_NAME_free);
-    return failure(file, "the client CA cannot be used: " + tls_reason() + "; give a PEM file of CA certificates");
+    return failure(file, "cannot load client CA: " + tls_reason() + "; use a PEM file of CA certificates");
   }
   SSL_CTX_set_client_CA_list(context, names);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -72,7 +69,7 @@ Result<std::shared_ptr<SSL_CTX>> build_server_context(const TlsFiles& files, con
   if (!context) return context;
   SSL_CTX* const raw = context->get();
   SSL_CTX_set_options(raw, SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Resumption with client certificates needs a name; tickets do it, so that no sessions are kept here.
+  // Resumption with client certificates requires a session id context. Tickets resume sessions, so none are cached.
   constexpr std::array<unsigned char, 4> name{'w', 'e', 'i', 'r'};
   SSL_CTX_set_session_id_context(raw, name.data(), name.size());
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
@@ -84,7 +81,8 @@ Result<std::shared_ptr<SSL_CTX>> build_server_context(const TlsFiles& files, con
     if (auto used = use_client_ca(raw, files.client_ca); !used) return tl::unexpected(std::move(used.error()));
   }
   if (!applications.empty()) {
-    // OpenSSL only hands it back; it lives as long as the TlsContext, which outlives every handshake.
+    // OpenSSL only passes the pointer to the callback. The string belongs to TlsContext, which outlives every
+    // handshake.
     SSL_CTX_set_alpn_select_cb(raw, select_application, const_cast<std::string*>(&applications));
   }
   return context;
@@ -94,15 +92,14 @@ Result<void> trust(SSL_CTX& context, const std::string& ca) {
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
   if (ca.empty()) {
     if (trust_system_authorities(context)) return {};
-    return failure("TLS", "the certificates that this machine trusts cannot be read: " + tls_reason() +
-                              "; name a file of CA certificates");
+    return failure("TLS", "cannot load this machine's trusted CA certificates: " + tls_reason() + "; set a CA file");
   }
   if (SSL_CTX_load_verify_locations(&context, ca.c_str(), nullptr) == 1) return {};
-  return failure(ca, "the CA cannot be used: " + tls_reason() + "; give a PEM file of CA certificates");
+  return failure(ca, "cannot load CA: " + tls_reason() + "; use a PEM file of CA certificates");
 }
 
-// By the environment, which names it whether it is there or not, or because it is there.
-bool is_named(const char* variable, const char* path) {
+// True if the environment names the location, even if nothing is there, or if the default is readable.
+bool is_configured(const char* variable, const char* path) {
   const bool is_set = std::getenv(variable) != nullptr;  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   return is_set || access(path, R_OK) == 0;
 }
@@ -111,8 +108,8 @@ bool is_named(const char* variable, const char* path) {
 
 bool trust_system_authorities(SSL_CTX& context) {
   if (SSL_CTX_set_default_verify_paths(&context) != 1) return false;
-  if (is_named(X509_get_default_cert_file_env(), X509_get_default_cert_file()) ||
-      is_named(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())) {
+  if (is_configured(X509_get_default_cert_file_env(), X509_get_default_cert_file()) ||
+      is_configured(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())) {
     return true;
   }
   constexpr std::array files{"/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch, Alpine
@@ -122,7 +119,7 @@ bool trust_system_authorities(SSL_CTX& context) {
   for (const char* const file : files) {
     if (access(file, R_OK) == 0) return SSL_CTX_load_verify_file(&context, file) == 1;
   }
-  return true;  // none: no server is trusted, and the handshake says so
+  return true;  // without authorities no server is trusted, and the handshake reports it
 }
 
 std::string tls_reason() {
@@ -142,7 +139,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(TlsFiles files, const std::
   std::string wire;
   for (const std::string& application : applications) {
     if (application.empty() || application.size() > 255) {
-      return failure("ALPN", "a protocol's name has 1 to 255 bytes");
+      return failure("ALPN", "protocol name must be 1 to 255 bytes long");
     }
     wire += static_cast<char>(application.size());
     wire += application;
@@ -179,7 +176,7 @@ Result<std::shared_ptr<const TlsClientContext>> TlsClientContext::load(const Tls
   if (auto trusted = trust(**context, files.ca); !trusted) return tl::unexpected(std::move(trusted.error()));
   if (files.certificate_chain.empty() != files.key.empty()) {
     return failure(files.key.empty() ? files.certificate_chain : files.key,
-                   "a client's certificate and its key are given together, or neither");
+                   "client certificate and key must be set together");
   }
   if (!files.key.empty()) {
     auto used = use_certificate(**context, files.certificate_chain, files.key);

@@ -1,4 +1,4 @@
-// The certificates of servers and clients: TLS 1.2 and later. From any thread.
+// The TLS contexts of servers and clients: TLS 1.2 and later. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -13,33 +13,32 @@ struct ssl_ctx_st;
 
 namespace weir::net {
 
-// The most telling of OpenSSL's reasons for the last failure on this thread, which is the first.
+// OpenSSL's first reason for the last failure on this thread, which is the most specific one.
 [[nodiscard]] std::string tls_reason();
 
-// Trusts the authorities of this machine: those where OpenSSL was built to look, else, on another distribution than the
-// program was built on, those where that one has them. False: OpenSSL's reason is there to read.
+// Trusts this machine's certificate authorities: those in OpenSSL's default locations, or else those in the usual
+// location of another distribution. If it returns false, tls_reason() is set.
 [[nodiscard]] bool trust_system_authorities(ssl_ctx_st& context);
 
 struct TlsFiles {
   std::string certificate_chain;  // PEM, our own certificate first
   std::string key;                // PEM, without a passphrase
-  std::string client_ca;          // PEM; empty: no client certificates. Else a client without one is refused
+  std::string client_ca;          // PEM; if set, clients without a certificate are rejected
 };
 
-// The certificates of a listener, with client certificates where a CA for them is given. They can be read again without
-// a restart: connections that begin afterwards use the new ones.
+// The certificates of a listener. They can be reloaded without a restart; later connections use the new ones.
 class TlsContext {
  public:
-  // `applications`: what ALPN offers, preferred first (`h2`, `http/1.1`). A client that asks for none of them is
-  // refused; one that does not ask is not.
+  // `applications` are the ALPN protocols, preferred first (`h2`, `http/1.1`). A client that offers only others is
+  // rejected; a client without ALPN is accepted.
   [[nodiscard]] static Result<std::shared_ptr<TlsContext>> load(TlsFiles files,
                                                                 const std::vector<std::string>& applications = {});
 
-  // Reads the files again, for take(): so that several can be read before the first one changes.
+  // Reads the files again, for take(), so that a caller can load several contexts before it changes any.
   [[nodiscard]] Result<std::shared_ptr<ssl_ctx_st>> prepare() const;
   void take(std::shared_ptr<ssl_ctx_st> prepared);
 
-  // Both. If any of the files is bad, nothing changes.
+  // prepare() and take(). An invalid file changes nothing.
   [[nodiscard]] Result<void> reload();
 
   [[nodiscard]] std::shared_ptr<ssl_ctx_st> current() const;
@@ -49,19 +48,19 @@ class TlsContext {
       : files_(std::move(files)), applications_(std::move(applications)) {}
 
   const TlsFiles files_;
-  const std::string applications_;  // as on the wire: each with its length before it
+  const std::string applications_;  // in wire format: each name is preceded by its length
   mutable std::mutex mutex_;
   std::shared_ptr<ssl_ctx_st> current_;
 };
 
 struct TlsClientFiles {
-  std::string ca;                 // PEM; empty: those that this machine trusts
-  std::string certificate_chain;  // PEM, our own certificate first; empty: none is shown
+  std::string ca;                 // PEM; empty: the authorities that this machine trusts
+  std::string certificate_chain;  // PEM, the client's own certificate first; empty: no client certificate
   std::string key;                // PEM, without a passphrase
 };
 
-// The servers that a client trusts, and the certificate that it shows. The server's certificate and name are always
-// verified. Never changes: load another one for connections that begin afterwards.
+// The authorities that a client trusts and its own certificate. The server's certificate and name are always verified.
+// Immutable: load another one for later connections.
 class TlsClientContext {
  public:
   [[nodiscard]] static Result<std::shared_ptr<const TlsClientContext>> load(const TlsClientFiles& files);

@@ -32,7 +32,7 @@ std::unique_ptr<TlsStream> TlsStream::make_client(ssl_ctx_st& context, const std
   if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name.c_str()) == 1) return stream;
   SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (server_name.empty() || SSL_set1_host(ssl, server_name.c_str()) != 1) return nullptr;
-  // What SSL_set_tlsext_host_name stands for, less an old-style cast. It is only read.
+  // SSL_set_tlsext_host_name without its old-style cast. OpenSSL only reads the name.
   char* const name = const_cast<char*>(server_name.c_str());
   if (SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name) != 1) return nullptr;
   return stream;
@@ -47,14 +47,14 @@ std::unique_ptr<TlsStream> TlsStream::over_memory(ssl_ctx_st& context) {
     BIO_free(outgoing);
     return nullptr;
   }
-  BIO_set_mem_eof_return(incoming, -1);  // empty is "not yet", not the end
+  BIO_set_mem_eof_return(incoming, -1);  // an empty buffer is not the end of input
   SSL_set_bio(ssl.get(), incoming, outgoing);
   return std::unique_ptr<TlsStream>(new TlsStream(std::move(ssl), incoming, outgoing));
 }
 
 void TlsStream::receive(std::span<const char> wire) {
   std::size_t written = 0;
-  BIO_write_ex(incoming_, wire.data(), wire.size(), &written);  // all of it: it is memory
+  BIO_write_ex(incoming_, wire.data(), wire.size(), &written);  // a memory BIO takes everything
 }
 
 void TlsStream::take_wire(std::string& to) {
@@ -71,14 +71,14 @@ TlsStream::Handshake TlsStream::handshake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
   if (result == 1) return Handshake::done;
-  return SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ ? Handshake::going_on : Handshake::failed;
+  return SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ ? Handshake::in_progress : Handshake::failed;
 }
 
 TlsStream::Reading TlsStream::read(InputBuffer& to) {
   ERR_clear_error();
   while (true) {
     const std::span<char> room = to.room();
-    if (room.empty()) return Reading::held;
+    if (room.empty()) return Reading::full;
     std::size_t count = 0;
     const int result = SSL_read_ex(ssl_.get(), room.data(), room.size(), &count);
     if (result == 1) {

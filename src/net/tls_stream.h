@@ -1,6 +1,6 @@
-// The TLS side of one connection, without a socket: wire bytes in and out, plain bytes in and out. So a connection
-// with TLS reads and writes its socket as any other does: all records that one read brought are one batch, and all
-// that the answers need leave with one write. One thread.
+// The TLS layer of one connection, without a socket: it converts between wire bytes and plain bytes. A connection reads
+// and writes its socket the same way with and without TLS: all records of one read are one batch, and all records of
+// the output leave with one write. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,32 +20,34 @@ namespace weir::net {
 
 class TlsStream {
  public:
-  static constexpr std::size_t wire_size = std::size_t{16} << 10;  // as much is read from the socket at once
+  static constexpr std::size_t wire_size = std::size_t{16} << 10;  // the size of one read from the socket
 
-  enum class Handshake : std::uint8_t { going_on, done, failed };
+  enum class Handshake : std::uint8_t { in_progress, done, failed };
   enum class Reading : std::uint8_t {
-    drained,  // all that came is read
-    held,     // the input is at its bound, more may be here
-    ended,    // the peer has said that it sends no more
+    drained,  // all received records are read
+    full,     // the input is at its bound; more may follow
+    ended,    // the peer has sent its close notification
     failed
   };
 
-  // The server's side. Null if there is no memory for it.
+  // The server side. Null if out of memory.
   [[nodiscard]] static std::unique_ptr<TlsStream> make(ssl_ctx_st& context);
-  // The client's: of a server with a certificate for this name or IP. Null also if it can be neither.
+  // The client side. The server's certificate must be for `server_name`, a name or an IP address. Returns null if it is
+  // neither, or if out of memory.
   [[nodiscard]] static std::unique_ptr<TlsStream> make_client(ssl_ctx_st& context, const std::string& server_name);
 
-  void receive(std::span<const char> wire);     // what came from the socket
-  void take_wire(std::string& to);              // appends what is to go to the socket: after each call below, too
-  [[nodiscard]] Handshake handshake();          // goes on with it
-  [[nodiscard]] Reading read(InputBuffer& to);  // as much as fits
+  void receive(std::span<const char> wire);     // bytes read from the socket
+  void take_wire(std::string& to);              // appends the bytes to send; call it after each function below
+  [[nodiscard]] Handshake handshake();          // continues the handshake
+  [[nodiscard]] Reading read(InputBuffer& to);  // reads as much as fits
   [[nodiscard]] bool write(std::string_view plain);
-  void shut();  // says that we send no more
+  void shut();  // writes the close notification
 
-  // Why the handshake, or a read, failed: asked right after it.
+  // The reason why handshake() or read() failed. Must be called right after it.
   [[nodiscard]] std::string problem() const;
 
-  [[nodiscard]] std::string client_subject() const;  // verified; empty: no client certificate
+  [[nodiscard]] std::string client_subject()
+      const;  // the subject of the verified client certificate; empty without one
   [[nodiscard]] std::string application() const;
 
  private:

@@ -19,32 +19,33 @@ namespace weir::observe {
 namespace {
 
 constexpr std::size_t key_digits = 32;
+constexpr std::string_view owner_remedy = "the file must belong to the user that runs weir";
 
 tl::unexpected<Error> key_failure(const std::string& path, std::string_view what, std::string_view remedy) {
   return failure(path, std::string(what) + ": " + std::generic_category().message(errno) + "; " + std::string(remedy));
 }
 
 Result<table::HashKey> read_key(const std::string& path, int file) {
-  std::array<char, key_digits + 2> bytes{};  // a line feed, and one more to see that there is no more
+  std::array<char, key_digits + 2> bytes{};  // room for a line feed, and for one byte more to detect longer files
   const ssize_t size = ::read(file, bytes.data(), bytes.size());
-  if (size < 0) return key_failure(path, "the hash key cannot be read", "its owner has to be who runs weir");
+  if (size < 0) return key_failure(path, "cannot read the hash key", owner_remedy);
   std::string_view text(bytes.data(), static_cast<std::size_t>(size));
   if (text.ends_with('\n')) text.remove_suffix(1);
   const auto first = base::parse_number<std::uint64_t>(text.substr(0, key_digits / 2), 16);
   const auto second =
       text.size() == key_digits ? base::parse_number<std::uint64_t>(text.substr(key_digits / 2), 16) : std::nullopt;
   if (!first || !second) {
-    return failure(path, "is not a hash key: it has to be 32 hexadecimal digits; remove the file to have one made");
+    return failure(path, "invalid hash key: it must be 32 hexadecimal digits; remove the file to create a new key");
   }
   return table::HashKey{*first, *second};
 }
 
-// Written under another name first, so that the file always has a whole key.
-Result<void> make_key(const std::string& path) {
+// Writes to another name first, so that the file always has a complete key.
+Result<void> create_key(const std::string& path) {
   const std::string draft = path + ".new." + std::to_string(::getpid());
   const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  constexpr auto remedy = "its folder has to be there, and writable";
-  if (file < 0) return key_failure(path, "the hash key cannot be made", remedy);
+  constexpr auto remedy = "its directory must exist and be writable";
+  if (file < 0) return key_failure(path, "cannot create the hash key", remedy);
   const table::HashKey key = table::HashKey::random();
   std::string text;
   base::append_hex(text, key.first, 16);
@@ -54,7 +55,7 @@ Result<void> make_key(const std::string& path) {
   ::close(file);
   const bool linked = written && (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST);
   if (!linked) {
-    const auto error = key_failure(path, "the hash key cannot be written", remedy);
+    const auto error = key_failure(path, "cannot write the hash key", remedy);
     ::unlink(draft.c_str());
     return error;
   }
@@ -67,10 +68,10 @@ Result<void> make_key(const std::string& path) {
 Result<table::HashKey> open_hash_key(const std::string& path) {
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0 && errno == ENOENT) {
-    if (const auto made = make_key(path); !made) return tl::unexpected(made.error());
+    if (const auto created = create_key(path); !created) return tl::unexpected(created.error());
     file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   }
-  if (file < 0) return key_failure(path, "the hash key cannot be opened", "its owner has to be who runs weir");
+  if (file < 0) return key_failure(path, "cannot open the hash key", owner_remedy);
   auto key = read_key(path, file);
   ::close(file);
   return key;

@@ -1,8 +1,8 @@
-// Consumers without personal data: `user:9f3c0d12ab34ef56`, `ip:0b77...+route:POST /login`, `global`.
+// Names of consumers without personal data: `user:9f3c0d12ab34ef56`, `ip:0b77...+route:POST /login`, `global`.
 //
-// Values are hashed under a secret key, one by one, so that an operator can look a value up (`weir hash VALUE`), and
-// nobody without the key can try values out. Routes and `global` are of the policy and stay as they are. The key is
-// kept in a file, so that a name means the same after a restart.
+// Each value is hashed with a secret key: an operator can look a value up (`weir hash VALUE`), but without the key
+// values cannot be guessed. Routes and `global` come from the policy and are not hashed. The key is stored in a file,
+// so names stay the same across restarts.
 #pragma once
 
 #include <span>
@@ -15,23 +15,23 @@
 
 namespace weir::observe {
 
-// Where the key is, in the state directory, by default.
+// The default file of the key, in the state directory.
 inline constexpr auto hash_key_file = "log.key";
 
-// 32 hexadecimal digits, readable for their owner only. Made of random numbers if the file is not there.
+// The file has 32 hexadecimal digits and is readable only by its owner. If it is missing, a random key is created.
 [[nodiscard]] Result<table::HashKey> open_hash_key(const std::string& path);
 
 class ConsumerNames {
  public:
   explicit ConsumerNames(table::HashKey key) noexcept : key_(key) {}
 
-  // 16 hexadecimal digits. An address is hashed as it is counted by: 203.0.113.7, 2001:db8::/64.
+  // Returns 16 hexadecimal digits. An address is hashed in the form that limits use: 203.0.113.7, 2001:db8::/64.
   [[nodiscard]] std::string hash_of(std::string_view value) const;
 
-  // `consumer` is a key as engine/consumer.h writes it.
+  // `consumer` is a key in the form of match/consumer.h.
   void append(std::string& out, std::string_view consumer) const;
 
-  // Of a descriptor: `remote_address:0b77...+path:5c1e...`.
+  // Appends a descriptor: `remote_address:0b77...+path:5c1e...`.
   void append(std::string& out, std::span<const DescriptorEntry> entries) const;
 
  private:

@@ -9,7 +9,7 @@ std::uint64_t second_of(Instant now) noexcept {
   return static_cast<std::uint32_t>(std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count());
 }
 
-// Threads read the clock for themselves: one may still be in the second before.
+// Each thread reads the clock itself, so one may still be in the previous second.
 bool is_another(std::uint64_t second, std::uint64_t passed) noexcept {
   const std::uint64_t current = passed >> 32;
   return second > current || second + 1 < current;
@@ -21,9 +21,9 @@ bool LineLimit::pass(Instant now) noexcept {
   const std::uint64_t second = second_of(now);
   std::uint64_t seen = passed_.load(std::memory_order_relaxed);
   for (;;) {
-    const std::uint64_t begun = is_another(second, seen) ? second << 32 : seen;
-    const bool passes = static_cast<std::uint32_t>(begun) < most_;
-    const std::uint64_t next = passes ? begun + 1 : begun;
+    const std::uint64_t current = is_another(second, seen) ? second << 32 : seen;
+    const bool passes = static_cast<std::uint32_t>(current) < max_lines_;
+    const std::uint64_t next = passes ? current + 1 : current;
     if (next != seen && !passed_.compare_exchange_weak(seen, next, std::memory_order_relaxed)) continue;
     if (!passes) suppressed_.fetch_add(1, std::memory_order_relaxed);
     return passes;

@@ -1,4 +1,4 @@
-// Denials, one JSON line each (log_line.h): some of them, and only so many in a second. Callable from any thread.
+// Logs denials as JSON lines (log_line.h), sampled and limited per second. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -11,16 +11,16 @@
 
 namespace weir::observe {
 
-// `keep` out of every `of`, on average; all if they are equal.
+// The share of lines to log: on average `keep` of every `of`; all lines if both are equal.
 struct Sampling {
   std::uint32_t keep = 1;
   std::uint32_t of = 1;
 };
 
-// Takes some of many, evenly and without a rhythm that traffic could fall in with. For one thread.
+// Samples evenly, without a period that traffic could be in step with. Not thread-safe.
 class Sampler {
  public:
-  // The same seed takes the same.
+  // Deterministic for a seed.
   Sampler(Sampling sampling, std::uint64_t seed) noexcept : sampling_(sampling), state_(seed) {}
 
   [[nodiscard]] bool takes() noexcept {
@@ -29,7 +29,7 @@ class Sampler {
   }
 
  private:
-  // A counter, and a bijection of it that leaves nothing of its order.
+  // SplitMix64.
   [[nodiscard]] std::uint64_t scatter() noexcept {
     std::uint64_t mixed = state_ += 0x9e37'79b9'7f4a'7c15;
     mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
@@ -41,22 +41,22 @@ class Sampler {
   std::uint64_t state_;
 };
 
-// A bound on the lines of each second, and a count of what it left out. Callable from any thread.
+// Limits the lines per second, and counts the suppressed ones. Thread-safe.
 //
-// A clock that steps back by more than a second begins a second anew; else nothing would be written until the clock is
-// where it was.
+// If the clock steps back by more than a second, a new second starts. Otherwise nothing would be written until the
+// clock has caught up.
 class LineLimit {
  public:
-  explicit LineLimit(std::uint32_t lines_per_second) noexcept : most_(lines_per_second) {}
+  explicit LineLimit(std::uint32_t lines_per_second) noexcept : max_lines_(lines_per_second) {}
 
   [[nodiscard]] bool pass(Instant now) noexcept;
 
-  // How many were left out in a second that is over, each told once.
+  // Returns the lines suppressed since the last call, once their second is over.
   [[nodiscard]] std::uint64_t take_suppressed(Instant now) noexcept;
 
  private:
-  const std::uint32_t most_;
-  std::atomic<std::uint64_t> passed_{0};  // the second in the upper half, the lines that passed in the lower
+  const std::uint32_t max_lines_;
+  std::atomic<std::uint64_t> passed_{0};  // the second in the upper 32 bits, the lines that passed in the lower
   std::atomic<std::uint64_t> suppressed_{0};
 };
 
@@ -67,21 +67,21 @@ class DecisionLog {
     std::uint32_t lines_per_second = 100;
   };
 
-  // `writer` stays longer.
+  // `writer` must outlive this object.
   DecisionLog(LogWriter& writer, const Options& options) noexcept
       : writer_(writer), sampling_(options.sampling), limit_(options.lines_per_second) {}
 
-  // Each thread draws for itself.
+  // Each thread has a Sampler of its own.
   [[nodiscard]] Sampling sampling() const noexcept { return sampling_; }
 
-  // Whether a line may be written now. One that may not is counted, and told of when the second is over.
+  // True if a line may be written now. Otherwise it is counted, and the count is logged when the second is over.
   [[nodiscard]] bool has_room(Instant now);
 
   // `line` is scratch.
   void write(const Denial& denial, std::string& line);
 
-  // Says what was left out in a second that is over. To be called about once a second, so that it is said even if
-  // no denial follows.
+  // Logs the number of suppressed lines of a second that is over. Call it about once per second, so that it is logged
+  // even if no denial follows.
   void tick(Instant now);
 
  private:

@@ -13,9 +13,9 @@ std::uint32_t narrowed(std::uint64_t count) noexcept {
 
 void History::add(const MeasuredSecond& measured) {
   const std::lock_guard guard(mutex_);
-  const std::size_t place = added_ % length;
-  seconds_[place] = measured.second;
-  for (auto& [name, series] : limits_) series->counts[place] = {};
+  const std::size_t slot = added_ % length;
+  seconds_[slot] = measured.second;
+  for (auto& [name, series] : limits_) series->counts[slot] = {};
   for (const LimitTraffic& limit : measured.limits) {
     Series* const series = series_of(limit.limit);
     if (series == nullptr) {
@@ -23,14 +23,14 @@ void History::add(const MeasuredSecond& measured) {
       continue;
     }
     series->last_active = added_;
-    series->counts[place] = {narrowed(limit.counts.decisions), narrowed(limit.counts.denied),
-                             narrowed(limit.counts.shadow_denied)};
+    series->counts[slot] = {narrowed(limit.counts.decisions), narrowed(limit.counts.denied),
+                            narrowed(limit.counts.shadow_denied)};
   }
   ++added_;
   std::erase_if(limits_, [&](const auto& limit) { return limit.second->last_active + length < added_; });
 }
 
-// Made where there is room; otherwise null.
+// Returns null if there is no room for another limit.
 History::Series* History::series_of(std::string_view limit) {
   auto found = limits_.find(limit);
   if (found == limits_.end()) {
@@ -43,24 +43,20 @@ History::Series* History::series_of(std::string_view limit) {
 std::vector<Second> History::seconds() const {
   const std::lock_guard guard(mutex_);
   std::vector<Second> all;
-  all.reserve(kept());
-  for (std::size_t back = kept(); back > 0; --back) all.push_back(seconds_[(added_ - back) % length]);
+  all.reserve(size());
+  for (std::size_t back = size(); back > 0; --back) all.push_back(seconds_[(added_ - back) % length]);
   return all;
 }
 
-std::optional<std::vector<TrafficCounts>> History::of(std::string_view limit, std::size_t most) const {
+std::optional<std::vector<TrafficCounts>> History::of(std::string_view limit, std::size_t max_count) const {
   const std::lock_guard guard(mutex_);
   const auto found = limits_.find(limit);
-  // While a limit finds no room, it is not known of any other that it decided nothing.
+  // If some limit recently had no room, a missing series does not mean that the limit was idle.
   const bool may_be_overlooked = overlooked_at_ > 0 && overlooked_at_ + length > added_;
   if (found == limits_.end() && may_be_overlooked) return {};
   std::vector<TrafficCounts> all;
-  for (std::size_t back = std::min(kept(), most); back > 0; --back) {
-    if (found == limits_.end()) {
-      all.emplace_back();
-      continue;
-    }
-    const Counts& counts = found->second->counts[(added_ - back) % length];
+  for (std::size_t back = std::min(size(), max_count); back > 0; --back) {
+    const Counts counts = found == limits_.end() ? Counts{} : found->second->counts[(added_ - back) % length];
     all.push_back({counts.decisions, counts.denied, counts.shadow_denied});
   }
   return all;

@@ -45,7 +45,7 @@ void append_field(std::string& out, std::string_view name, std::uint64_t number)
   text::append_number(out, number);
 }
 
-// In seconds; null: never.
+// Appends retry_after in seconds, or null if a retry never helps.
 void append_wait(std::string& out, const std::optional<Duration>& wait) {
   append_name(out, "retry_after");
   if (wait) {
@@ -61,12 +61,12 @@ bool is_hexadecimal(std::string_view text) noexcept {
   return std::ranges::all_of(text, base::is_lower_hex_digit);
 }
 
-// Lower case, and not all zeros.
+// True for a valid trace or span id: lower-case hexadecimal digits that are not all zeros.
 bool is_id(std::string_view text) noexcept {
   return is_hexadecimal(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
-// VERSION-TRACE-PARENT-FLAGS. Versions to come may have more behind it, ff is none.
+// The format is VERSION-TRACE-PARENT-FLAGS. Later versions may append more; ff is not a valid version.
 std::string_view trace_id_in(std::string_view value) noexcept {
   constexpr std::size_t length = 55;
   if (value.size() < length || value[2] != '-' || value[35] != '-' || value[52] != '-') return {};

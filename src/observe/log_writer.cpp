@@ -16,7 +16,7 @@ namespace {
 
 constexpr int poll_milliseconds = 100;
 
-// Lines that a pipe takes whole, or the first one if it is longer.
+// Returns the size of the whole lines that a pipe takes atomically, or of the first line if that is longer.
 std::size_t next_piece(std::string_view lines) noexcept {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const std::size_t last = lines.rfind('\n', PIPE_BUF - 1);
@@ -25,8 +25,7 @@ std::size_t next_piece(std::string_view lines) noexcept {
   return first == std::string_view::npos ? lines.size() : first + 1;
 }
 
-// Signals are for the threads that await them; and a pipe that nobody reads is counted as an error, and must not end
-// the process.
+// Other threads handle signals. SIGPIPE must not end the process: a pipe without a reader is a write error.
 void block_signals() noexcept {
   sigset_t all;
   sigfillset(&all);
@@ -37,11 +36,11 @@ void block_signals() noexcept {
 
 Result<LogFile> LogFile::open(const std::string& path) {
   if (path.empty()) return LogFile(STDERR_FILENO);
-  // O_NONBLOCK: a pipe without a reader is refused here instead of holding up the start.
+  // O_NONBLOCK: opening a pipe without a reader fails instead of blocking the start.
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
   if (descriptor < 0) {
-    return failure(path, "the log cannot be opened: " + std::generic_category().message(errno) +
-                             "; its folder has to be there, and the file writable");
+    return failure(path, "cannot open the log: " + std::generic_category().message(errno) +
+                             "; its directory must exist and the file must be writable");
   }
   return LogFile(descriptor);
 }
@@ -83,10 +82,10 @@ Result<std::unique_ptr<LogWriter>> LogWriter::start(const Options& options) {
   return std::make_unique<LogWriter>(options, std::move(*file));
 }
 
-// Both texts have their memory from the start: a line is copied and nothing else.
+// Both buffers are reserved in advance, so that write() never allocates.
 LogWriter::LogWriter(const Options& options, LogFile file)
     : options_(options), file_(std::move(file)), give_up_at_(std::numeric_limits<steady_clock::rep>::max()) {
-  waiting_.reserve(options.max_pending_bytes);
+  pending_.reserve(options.max_pending_bytes);
   writing_.reserve(options.max_pending_bytes);
   thread_ = std::thread([this] { run(); });
 }
@@ -105,12 +104,12 @@ void LogWriter::write(std::string_view line) noexcept {
   bool was_empty = false;
   {
     const std::lock_guard guard(mutex_);
-    if (line.size() > options_.max_pending_bytes - waiting_.size()) {
+    if (line.size() > options_.max_pending_bytes - pending_.size()) {
       dropped_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    was_empty = waiting_.empty();
-    waiting_ += line;
+    was_empty = pending_.empty();
+    pending_ += line;
   }
   if (was_empty) wake_.notify_one();
 }
@@ -128,20 +127,20 @@ Result<void> LogWriter::reopen() {
 
 void LogWriter::flush() {
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [&] { return !busy_ && waiting_.empty() && !reopened_; });
+  idle_.wait(lock, [&] { return !busy_ && pending_.empty() && !reopened_; });
 }
 
 void LogWriter::run() {
   block_signals();
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [&] { return stopping_ || !waiting_.empty() || reopened_; });
+    wake_.wait(lock, [&] { return stopping_ || !pending_.empty() || reopened_; });
     if (reopened_) {
       file_ = std::move(*reopened_);
       reopened_.reset();
     }
-    if (waiting_.empty() && stopping_) return;
-    waiting_.swap(writing_);
+    if (pending_.empty() && stopping_) return;
+    pending_.swap(writing_);
     busy_ = true;
     lock.unlock();
     write_out();

@@ -1,7 +1,7 @@
-// Writes log lines on a thread of its own, so that no decision waits for a disk or a pipe.
+// Writes log lines on its own thread, so that no decision waits for a disk or a pipe.
 //
-// Lines wait in memory, up to a bound; what comes beyond it is dropped and counted, and so is what could not be
-// written. write() copies a line under a lock that is never held while the file is written to.
+// Pending lines are buffered up to a maximum. Lines beyond it, and lines that cannot be written, are dropped and
+// counted. write() copies a line under a mutex that is never locked while the file is written.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@
 
 namespace weir::observe {
 
-// Where log lines go: a file that is appended to, or standard error. For one thread.
+// A file that is appended to, or standard error. Not thread-safe.
 class LogFile {
  public:
-  // Empty: standard error. A file is made if it is not there, for its owner and group to read.
+  // An empty path means standard error. A missing file is created, readable by its owner and group.
   [[nodiscard]] static Result<LogFile> open(const std::string& path);
 
-  // Takes over a descriptor; never closes standard error.
+  // Owns the descriptor, but never closes standard error.
   explicit LogFile(int descriptor) noexcept : descriptor_(descriptor) {}
   LogFile(LogFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   LogFile& operator=(LogFile&& other) noexcept {
@@ -37,12 +37,12 @@ class LogFile {
   }
   ~LogFile();
 
-  // Writes whole lines, a few at once, so that those of several processes do not mix. Waits while nobody reads, and
-  // then calls `gives_up` ten times a second. How many bytes were written.
+  // Writes whole lines in pieces that a pipe takes atomically, so that lines of several processes do not mix. While a
+  // pipe is full it waits, and calls `gives_up` ten times per second. Returns the number of bytes written.
   [[nodiscard]] std::size_t write(std::string_view lines, const std::function<bool()>& gives_up) noexcept;
 
  private:
-  // False: it cannot be written to.
+  // False if the file cannot be written to.
   [[nodiscard]] bool wait(const std::function<bool()>& gives_up) const noexcept;
 
   int descriptor_;
@@ -51,9 +51,9 @@ class LogFile {
 class LogWriter {
  public:
   struct Options {
-    std::string path;                                      // empty: standard error
-    std::size_t max_pending_bytes = std::size_t{1} << 20;  // bytes
-    std::chrono::milliseconds grace{1000};                 // at the end, for a reader that does not read
+    std::string path;  // empty: standard error
+    std::size_t max_pending_bytes = std::size_t{1} << 20;
+    std::chrono::milliseconds grace{1000};  // the destructor waits for a full pipe this long
   };
 
   [[nodiscard]] static Result<std::unique_ptr<LogWriter>> start(const Options& options);
@@ -61,16 +61,16 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Writes what waits.
+  // Writes the pending lines.
   ~LogWriter();
 
-  // From any thread. `line` ends in a line feed.
+  // Thread-safe. `line` ends in a line feed.
   void write(std::string_view line) noexcept;
 
-  // Opens the path anew, for a file that was moved away. On an error the old one stays in use.
+  // Reopens the path, for log rotation. On an error the old file stays in use.
   Result<void> reopen();
 
-  // Returns when all that came before is written, or dropped.
+  // Returns when all earlier lines are written or dropped.
   void flush();
 
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -81,13 +81,13 @@ class LogWriter {
   [[nodiscard]] bool gives_up() const noexcept;
 
   const Options options_;
-  LogFile file_;         // of the thread
-  std::string writing_;  // of the thread
+  LogFile file_;         // used only by thread_
+  std::string writing_;  // used only by thread_
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;
-  std::string waiting_;
+  std::string pending_;
   std::optional<LogFile> reopened_;
   bool busy_ = false;
   bool stopping_ = false;

@@ -1,6 +1,6 @@
-// All that Weir tells Prometheus, as one page. Callable from any thread; no decision waits for it.
+// Writes Weir's metrics for Prometheus. Thread-safe; no decision waits for it.
 //
-// Labels are names of the policy and words of our own, never anything of a client.
+// Labels are names from the policy and fixed words, never text from a client.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,6 @@
 
 namespace weir::observe {
 
-// What came in through one listener.
 struct ListenerFigures {
   std::string_view listener;
   std::uint64_t open_connections = 0;
@@ -30,7 +29,7 @@ struct ListenerFigures {
   };
   std::span<const Ended> connections;  // since the start
 
-  // Of a listener at which proxies ask for decisions.
+  // Set only for listeners that proxies call for decisions.
   struct Unread {
     std::string_view reason;
     std::uint64_t count = 0;
@@ -43,7 +42,7 @@ struct ReloadFigures {
   std::uint64_t applied = 0;
   std::uint64_t refused = 0;
   bool last_rejected = false;
-  Instant applied_at{};  // the policy in force
+  Instant applied_at{};  // when the active policy was applied
 };
 
 struct MetricsSources {
@@ -59,24 +58,22 @@ struct MetricsSources {
 
 void append_metrics(MetricsPage& page, const MetricsSources& sources);
 
-// What has become of sudden bursts.
 void append_spike_metrics(MetricsPage& page, const Spikes& spikes);
 
-// About a store that nodes share. `loops`: each loop has a store of its own, and all of them the same servers. At least
-// one.
+// Metrics of a shared store. Each loop has its own connections to the same servers. `loops` must not be empty.
 void append_store_metrics(MetricsPage& page, std::span<const store::StoreCounts* const> loops,
                           const engine::StorePathTotals& paths);
 
-// The nodes that share it.
+// The nodes that share the store.
 struct NodeFigures {
   std::uint64_t nodes = 1;
-  std::uint64_t with_other_policy = 0;  // of these, than this one
+  std::uint64_t with_other_policy = 0;  // nodes whose policy differs from this node's
   std::uint64_t beats_sent = 0;
   std::uint64_t beats_failed = 0;
 };
 void append_node_metrics(MetricsPage& page, const NodeFigures& figures);
 
-// The slices of leased limits; nothing where there are none.
+// Metrics of leased limits. Appends nothing if there are none.
 void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings);
 
 }  // namespace weir::observe

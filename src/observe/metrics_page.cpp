@@ -7,7 +7,7 @@
 namespace weir::observe {
 namespace {
 
-constexpr std::array<std::string_view, 3> type_names{"counter", "gauge", "histogram"};  // by MetricsPage::Type
+constexpr std::array<std::string_view, 3> type_names{"counter", "gauge", "histogram"};  // indexed by MetricsPage::Type
 
 void append_escaped(std::string& out, std::string_view text) {
   for (const char c : text) {

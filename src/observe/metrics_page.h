@@ -1,7 +1,7 @@
-// A page of metrics in Prometheus's text format, version 0.0.4, written from top to bottom.
+// Writes a page of metrics in Prometheus's text format, version 0.0.4, from top to bottom.
 //
-// Written by hand because our counters live in the memory of each loop: a registry would only be a second copy of
-// them, and its numbers would be floating point.
+// No client library is used: the counters live in the memory of each loop, so a registry would be a second copy of
+// them, with floating-point numbers.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class MetricsPage {
   };
   using Labels = std::initializer_list<Label>;
 
-  // What follows belongs to it, up to the next. Each family is there once; `name` stays until then.
+  // The samples that follow belong to this family, which must be written only once. `name` is not copied.
   void family(std::string_view name, Type type, std::string_view help);
 
   // A family with one sample, which has no labels.

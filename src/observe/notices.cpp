@@ -13,7 +13,7 @@ std::string_view name_of(Notice::Kind kind) noexcept {
 
 void Notices::add(Notice notice) {
   if (notice.message.size() > max_message_size) {
-    // Not in the middle of a character.
+    // The end must not split a UTF-8 character.
     std::size_t end = max_message_size;
     while (end > 0 && (static_cast<unsigned char>(notice.message[end]) & 0xC0U) == 0x80U) --end;
     notice.message.resize(end);
@@ -22,7 +22,7 @@ void Notices::add(Notice notice) {
   const std::lock_guard guard(mutex_);
   notice.id = ++last_id_;
   notices_.push_back(std::move(notice));
-  if (notices_.size() > most) notices_.pop_front();
+  if (notices_.size() > max_notices) notices_.pop_front();
 }
 
 std::vector<Notice> Notices::newest(std::size_t count) const {

@@ -1,5 +1,5 @@
-// What happened that an operator wants to know of: reloads, the store's going and coming, states that are shared for
-// want of memory, spikes, changes by hand. The last thousand are kept. Callable from any thread.
+// Events for operators: reloads, outages of the store, states that are shared because memory is full, spikes, manual
+// changes. Keeps the last thousand. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,31 +20,31 @@ struct Notice {
 
   Kind kind = Kind::start;
   Level level = Level::info;
-  std::string limit{};     // empty: none in particular
-  std::string consumer{};  // as ConsumerNames writes it; empty: none in particular
+  std::string limit{};     // empty: none
+  std::string consumer{};  // as ConsumerNames writes it; empty: none
   std::string message{};
   Instant at{};
-  std::uint64_t id = 0;  // from one, without a gap
+  std::uint64_t id = 0;  // from one, without gaps
 };
 
 [[nodiscard]] std::string_view name_of(Notice::Kind kind) noexcept;
 
 class Notices {
  public:
-  static constexpr std::size_t most = 1'000;
-  static constexpr std::size_t max_message_size = 1'024;  // longer ones are cut: a refused policy has many lines
+  static constexpr std::size_t max_notices = 1'000;
+  static constexpr std::size_t max_message_size = 1'024;  // longer ones are truncated: a rejected policy has many lines
 
-  // Gives it its id.
+  // Sets the id.
   void add(Notice notice);
 
-  // The newest first, `count` at most.
+  // Returns at most `count` notices, newest first.
   [[nodiscard]] std::vector<Notice> newest(std::size_t count) const;
-  // Those with a higher id, the oldest first.
+  // Returns the notices with a higher id, oldest first.
   [[nodiscard]] std::vector<Notice> after(std::uint64_t id) const;
 
  private:
   mutable std::mutex mutex_;
-  std::deque<Notice> notices_;  // the oldest first
+  std::deque<Notice> notices_;  // oldest first
   std::uint64_t last_id_ = 0;
 };
 

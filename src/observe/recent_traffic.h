@@ -1,5 +1,4 @@
-// What was decided in the last minute, per limit: from totals that are kept every few seconds, so that the memory is
-// bounded by the number of limits. Its owner guards it.
+// The decisions of the last minute by limit, computed from samples of the totals. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -17,8 +16,8 @@ namespace weir::observe {
 
 struct TrafficCounts {
   std::uint64_t decisions = 0;
-  std::uint64_t denied = 0;         // by a penalty too
-  std::uint64_t shadow_denied = 0;  // would have been
+  std::uint64_t denied = 0;         // including blocks
+  std::uint64_t shadow_denied = 0;  // denied by a shadow limit
 
   TrafficCounts& operator+=(const TrafficCounts& more) noexcept {
     decisions += more.decisions;
@@ -37,12 +36,14 @@ struct LimitTraffic {
   TrafficCounts counts;
 };
 
-// Since the start.
+// Totals since the start.
 struct TrafficTotals {
   std::uint64_t requests = 0;
   std::map<std::string, TrafficCounts> by_limit;
 
   void add(const engine::Engine::Tally& tally);
+  // The limits that decided since `before`, busiest first.
+  [[nodiscard]] std::vector<LimitTraffic> since(const TrafficTotals& before) const;
 };
 
 class RecentTraffic {
@@ -53,14 +54,14 @@ class RecentTraffic {
   struct Summary {
     Duration span{};  // a minute, or since the start
     std::uint64_t requests = 0;
-    std::vector<LimitTraffic> limits{};  // those that decided, the busiest first
+    std::vector<LimitTraffic> limits{};  // those that decided, busiest first
   };
 
   explicit RecentTraffic(Instant start) { samples_[0] = {start, {}}; }
 
-  // Whether the last one is so old that there should be another.
+  // True if a new sample should be added.
   [[nodiscard]] bool is_due(Instant now) const noexcept { return now - newest().at >= interval; }
-  void keep(Instant now, TrafficTotals totals);
+  void add(Instant now, TrafficTotals totals);
 
   [[nodiscard]] Summary summary(Instant now, const TrafficTotals& totals) const;
 
@@ -72,12 +73,12 @@ class RecentTraffic {
 
   static constexpr std::size_t max_samples = window / interval + 1;
 
-  [[nodiscard]] const Sample& newest() const noexcept { return samples_[(kept_ - 1) % max_samples]; }
-  // The one from which a minute is counted: the newest that is a minute old, or else the oldest there is.
+  [[nodiscard]] const Sample& newest() const noexcept { return samples_[(added_ - 1) % max_samples]; }
+  // The newest sample that is at least a minute old, otherwise the oldest.
   [[nodiscard]] const Sample& base(Instant now) const noexcept;
 
   std::array<Sample, max_samples> samples_{};
-  std::size_t kept_ = 1;
+  std::size_t added_ = 1;
 };
 
 }  // namespace weir::observe

@@ -20,20 +20,20 @@ namespace {
 
 using Kind = EvaluationBatch::Kind;
 
-bool is_look(const engine::DescriptorQuery& ask) noexcept {
+bool is_peek(const engine::DescriptorQuery& ask) noexcept {
   return ask.hits == Cost{0};
 }
 
-// Resets and reports are not, nor are descriptors that nothing is known of.
+// False for resets, reports and descriptors of an unknown domain.
 bool is_evaluated(const EvaluationBatch& batch, std::size_t i) noexcept {
   const Kind kind = batch.kind(i);
   if (kind == Kind::descriptors) {
-    return batch.is_known_domain(i) && batch.receipt_ask(i).what != engine::ReceiptAsk::What::report;
+    return batch.is_known_domain(i) && batch.receipt_request(i).action != engine::ReceiptRequest::Action::report;
   }
   return kind == Kind::query || kind == Kind::named;
 }
 
-// Looks and errors are not.
+// False for peeks and errors too.
 bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
   if (batch.error(i) != nullptr || !is_evaluated(batch, i)) return false;
   switch (batch.kind(i)) {
@@ -42,7 +42,7 @@ bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
     case Kind::named:
       return !batch.named(i).peek;
     case Kind::descriptors:
-      return !std::ranges::all_of(batch.asks(i), is_look);
+      return !std::ranges::all_of(batch.asks(i), is_peek);
     case Kind::reset:
     case Kind::reset_descriptor:
     case Kind::report:
@@ -53,27 +53,27 @@ bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
   return false;
 }
 
-// None: nothing was done.
-std::optional<ReceiptEvent> event_of(engine::ReceiptAsk::What what, core::ReceiptResult result) noexcept {
-  using What = engine::ReceiptAsk::What;
-  const bool is_report = what == What::report;
+// Returns nothing if the operation changed nothing.
+std::optional<ReceiptEvent> event_of(engine::ReceiptRequest::Action action, core::ReceiptResult result) noexcept {
+  using Action = engine::ReceiptRequest::Action;
+  const bool is_report = action == Action::report;
   if (result == core::ReceiptResult::not_kept)
     return is_report ? ReceiptEvent::id_not_recorded : ReceiptEvent::not_kept;
   if (result == core::ReceiptResult::ended) return ReceiptEvent::ended;
   if (result != core::ReceiptResult::done) return std::nullopt;
-  switch (what) {
-    case What::reserve:
-    case What::hold:
+  switch (action) {
+    case Action::reserve:
+    case Action::hold:
       return ReceiptEvent::reserved;
-    case What::report:
+    case Action::report:
       return ReceiptEvent::reported;
-    case What::settle:
+    case Action::settle:
       return ReceiptEvent::settled;
-    case What::release:
+    case Action::release:
       return ReceiptEvent::released;
-    case What::extend:
+    case Action::extend:
       return ReceiptEvent::extended;
-    case What::give_back:  // without a receipt
+    case Action::give_back:  // refunds without a receipt
       break;
   }
   return std::nullopt;
@@ -88,7 +88,7 @@ std::chrono::nanoseconds Recorder::steady_time() noexcept {
 Recorder::Recorder(const ConsumerNames& names, DecisionLog* log, std::uint64_t seed, Stopwatch stopwatch)
     : names_(names), log_(log), stopwatch_(stopwatch), sampler_(log == nullptr ? Sampling{} : log->sampling(), seed) {}
 
-void Recorder::entered(const engine::Bindings& bindings) {
+void Recorder::bindings_changed(const engine::Bindings& bindings) {
   const std::lock_guard guard(mutex_);
   by_number_.clear();
   for (const engine::BoundLimit& limit : bindings.limits()) {
@@ -96,14 +96,14 @@ void Recorder::entered(const engine::Bindings& bindings) {
   }
 }
 
-void Recorder::evaluated(const EvaluationBatch& batch, std::chrono::nanoseconds begun, Instant now) {
+void Recorder::evaluated(const EvaluationBatch& batch, std::chrono::nanoseconds started, Instant now) {
   std::uint64_t all = 0;
   std::uint64_t counted = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     all += is_evaluated(batch, i) ? 1U : 0U;
     counted += is_counted(batch, i) ? 1U : 0U;
   }
-  record_time(begun, all, counted);
+  record_time(started, all, counted);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (!batch.receipt_outcomes(i).empty()) record_receipts(batch, i);
     if (!is_counted(batch, i)) continue;
@@ -117,26 +117,26 @@ void Recorder::evaluated(const EvaluationBatch& batch, std::chrono::nanoseconds 
 
 void Recorder::record_receipts(const EvaluationBatch& batch, std::size_t i) noexcept {
   if (batch.error(i) != nullptr) return;
-  const engine::ReceiptAsk::What what = batch.receipt_ask(i).what;
+  const engine::ReceiptRequest::Action action = batch.receipt_request(i).action;
   for (const engine::ReceiptOutcome& outcome : batch.receipt_outcomes(i)) {
     if (!outcome.limit) continue;
     LimitFigures& figures = by_number_[*outcome.limit]->second;
-    if (const auto event = event_of(what, outcome.result)) figures.receipts[static_cast<std::size_t>(*event)].raise();
+    if (const auto event = event_of(action, outcome.result)) figures.receipts[static_cast<std::size_t>(*event)].raise();
     if (outcome.lost > 0) figures.lost_units.raise(outcome.lost);
   }
 }
 
-// The time is shared out evenly among all of a batch.
-void Recorder::record_time(std::chrono::nanoseconds begun, std::uint64_t all, std::uint64_t counted) noexcept {
+// Divides the time of a batch evenly among its requests.
+void Recorder::record_time(std::chrono::nanoseconds started, std::uint64_t all, std::uint64_t counted) noexcept {
   if (counted == 0) return;
-  const auto passed = static_cast<std::uint64_t>(std::max(stopwatch_() - begun, std::chrono::nanoseconds{0}).count());
+  const auto passed = static_cast<std::uint64_t>(std::max(stopwatch_() - started, std::chrono::nanoseconds{0}).count());
   durations_.add_shared(counted == all ? passed : core::multiply_divide_floor(passed, counted, all), counted);
   batches_.add(counted);
 }
 
-// Rounded up, so that a bucket's bound holds exactly.
+// Rounds up, so that the bounds of the buckets are exact.
 void Recorder::record_headroom(std::uint32_t limit, const Decision& decision) noexcept {
-  if (decision.limit == 0) return;  // it was not asked
+  if (decision.limit == 0) return;  // the limit was not asked
   by_number_[limit]->second.headroom.add(core::multiply_divide_ceil(decision.remaining, 1'000'000, decision.limit));
 }
 
@@ -145,7 +145,7 @@ void Recorder::record_descriptors(const Evaluated& evaluated) {
   const auto statuses = evaluated.batch.statuses(evaluated.number);
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const DescriptorStatus& status = statuses[i];
-    if (status.kind != DescriptorStatus::Kind::limited || is_look(asks[i])) continue;
+    if (status.kind != DescriptorStatus::Kind::limited || is_peek(asks[i])) continue;
     if (status.limit) record_headroom(*status.limit, status.decision);
     if (!status.admitted) record_denial(asks[i], status, evaluated.now);
   }
@@ -195,8 +195,8 @@ void Recorder::log_denial(const Evaluated& evaluated) {
     const auto decided = std::ranges::find(verdict.outcomes, verdict.limit, &Outcome::limit);
     if (decided != verdict.outcomes.end()) {
       denial.cost = decided->cost;
-      const auto place = static_cast<std::size_t>(decided - verdict.outcomes.begin());
-      names_.append(consumer_, batch.matched(number).key(place));
+      const auto index = static_cast<std::size_t>(decided - verdict.outcomes.begin());
+      names_.append(consumer_, batch.matched(number).key(index));
     }
   }
   denial.consumer = consumer_;
@@ -207,7 +207,7 @@ void Recorder::record_denial(const engine::DescriptorQuery& ask, const Descripto
   consumer_.clear();
   names_.append(consumer_, ask.entries);
   if (status.limit) {
-    constexpr table::HashKey any_key{};  // the values in it are hashed under the secret one
+    constexpr table::HashKey any_key{};  // consumer_ is already hashed with the secret key
     denied_.count(by_number_[*status.limit]->first, table::siphash13(any_key, consumer_), now,
                   [&](std::string& name) { name = consumer_; });
   }

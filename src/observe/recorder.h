@@ -1,7 +1,7 @@
-// What one loop's evaluator decided, in numbers: how long it took, what is left of each limit, who was denied.
+// Records the decisions of one loop's evaluator: durations, headroom of limits, denied consumers.
 //
-// The evaluator's thread records, any thread reads. A decision that admits takes no lock and allocates nothing; a
-// denial takes the short one of TopDenied. Peeks are not recorded.
+// The evaluator's thread records, any thread reads. An admitted decision takes no lock and allocates nothing; a denial
+// briefly locks TopDenied. Peeks are not recorded.
 #pragma once
 
 #include <array>
@@ -23,7 +23,6 @@
 
 namespace weir::observe {
 
-// What came of receipts, for one limit.
 enum class ReceiptEvent : std::uint8_t {
   reserved,
   not_kept,
@@ -43,12 +42,12 @@ struct ReceiptTotals {
   std::uint64_t lost_units = 0;
 };
 
-// Of all loops.
+// Sums over all loops since the start, across reloads.
 struct RecorderTotals {
   DurationHistogram::Totals durations;
   BatchHistogram::Totals batches;
-  std::map<std::string, HeadroomHistogram::Totals> headroom;  // by limit, since the start, over reloads
-  std::map<std::string, ReceiptTotals> receipts;              // the same
+  std::map<std::string, HeadroomHistogram::Totals> headroom;  // by limit
+  std::map<std::string, ReceiptTotals> receipts;              // by limit
 };
 
 class Recorder final : public engine::Observer {
@@ -56,26 +55,26 @@ class Recorder final : public engine::Observer {
   using Stopwatch = std::chrono::nanoseconds (*)() noexcept;
   [[nodiscard]] static std::chrono::nanoseconds steady_time() noexcept;
 
-  // `names` and `log`, which may be null, stay longer. Recorders with one log have different seeds.
+  // `names` and `log` must outlive the recorder. `log` may be null. Recorders that share a log need different seeds.
   explicit Recorder(const ConsumerNames& names, DecisionLog* log = nullptr, std::uint64_t seed = 0,
                     Stopwatch stopwatch = &steady_time);
 
-  void entered(const engine::Bindings& bindings) override;
+  void bindings_changed(const engine::Bindings& bindings) override;
   std::chrono::nanoseconds begin() override { return stopwatch_(); }
-  void evaluated(const engine::EvaluationBatch& batch, std::chrono::nanoseconds begun, Instant now) override;
+  void evaluated(const engine::EvaluationBatch& batch, std::chrono::nanoseconds started, Instant now) override;
 
-  // From any thread.
+  // Thread-safe.
   void add_to(RecorderTotals& totals) const;
   void add_to(DurationHistogram::Totals& durations) const noexcept { durations_.add_to(durations); }
   [[nodiscard]] const TopDenied& denied() const noexcept { return denied_; }
 
  private:
   struct LimitFigures {
-    HeadroomHistogram headroom;  // what was left of it
+    HeadroomHistogram headroom;
     std::array<base::Counter, receipt_event_names.size()> receipts;
     base::Counter lost_units;
   };
-  using Limit = std::pair<const std::string, LimitFigures>;  // by its name
+  using Limit = std::pair<const std::string, LimitFigures>;  // an element of limits_
 
   // One request of a batch.
   struct Evaluated {
@@ -84,7 +83,7 @@ class Recorder final : public engine::Observer {
     Instant now;
   };
 
-  void record_time(std::chrono::nanoseconds begun, std::uint64_t all, std::uint64_t counted) noexcept;
+  void record_time(std::chrono::nanoseconds started, std::uint64_t all, std::uint64_t counted) noexcept;
   void record_headroom(std::uint32_t limit, const Decision& decision) noexcept;
   void record_verdict(const Evaluated& evaluated);
   void record_receipts(const engine::EvaluationBatch& batch, std::size_t i) noexcept;
@@ -97,15 +96,15 @@ class Recorder final : public engine::Observer {
   DecisionLog* const log_;
   const Stopwatch stopwatch_;
   Sampler sampler_;
-  std::string consumer_;  // scratch, and so is line_
-  std::string line_;
+  std::string consumer_;  // scratch
+  std::string line_;      // scratch
 
   DurationHistogram durations_;
   BatchHistogram batches_;
   TopDenied denied_;
 
-  std::vector<Limit*> by_number_;  // of the policy in force; of the evaluator's thread
-  mutable std::mutex mutex_;       // guards that limits_ grows, not what is counted in it
+  std::vector<Limit*> by_number_;  // the limits of the active policy; used only by the evaluator's thread
+  mutable std::mutex mutex_;       // guards the structure of limits_; its counters are atomic
   std::map<std::string, LimitFigures> limits_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <utility>
 
 namespace weir::observe {
@@ -19,15 +18,8 @@ MeasuredSecond SecondMeter::measure(Instant now, Totals totals, const Gauges& ga
   second.span = std::max(Duration::zero(), now - std::exchange(at_, now));
   second.requests = totals.traffic.requests - before_.traffic.requests;
   second.gauges = gauges;
-  for (const auto& [limit, counts] : totals.traffic.by_limit) {
-    const auto before = before_.traffic.by_limit.find(limit);
-    const TrafficCounts grown = before == before_.traffic.by_limit.end() ? counts : counts - before->second;
-    if (grown.decisions == 0) continue;
-    second.counts += grown;
-    measured.limits.push_back({limit, grown});
-  }
-  std::ranges::stable_sort(measured.limits, std::ranges::greater{},
-                           [](const LimitTraffic& limit) { return limit.counts.decisions; });
+  measured.limits = totals.traffic.since(before_.traffic);
+  for (const LimitTraffic& limit : measured.limits) second.counts += limit.counts;
   DurationHistogram::Totals durations = totals.durations;
   for (std::size_t i = 0; i < durations.counts.size(); ++i) durations.counts[i] -= before_.durations.counts[i];
   second.p50 = quantile(duration_scale, durations, 0.5);

@@ -1,5 +1,4 @@
-// One second of the server's life, as differences of the counters that there are anyway. What takes them is called once
-// a second, by one thread.
+// Figures of one second, computed as differences of the server's counters. Measured once per second, by one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@
 
 namespace weir::observe {
 
-// Whether a store that nodes share answers; `local` where there is none.
+// The circuit breaker of a shared store; `local` if the store is not shared.
 enum class StoreState : std::uint8_t { local, closed, half_open, open };
 
 [[nodiscard]] std::string_view name_of(StoreState state) noexcept;
 
-// What there is now.
+// Current values.
 struct Gauges {
   std::uint64_t connections = 0;
   std::uint64_t used = 0;      // bytes of the states
@@ -29,17 +28,17 @@ struct Gauges {
 };
 
 struct Second {
-  Instant at{};     // its end
-  Duration span{};  // about a second, unless the machine stood still
+  Instant at{};     // the end of the second
+  Duration span{};  // about a second, unless the process was suspended
   std::uint64_t requests = 0;
-  TrafficCounts counts{};  // of all limits together
-  // Of the time of one decision, in seconds; none: nothing was decided.
+  TrafficCounts counts{};  // counts of all limits together
+  // Quantiles of the decision time, in seconds; none if nothing was decided.
   std::optional<double> p50{};
   std::optional<double> p99{};
   Gauges gauges{};
 };
 
-// A second, and the limits that decided anything in it, the busiest first.
+// A second, and the limits that decided in it, busiest first.
 struct MeasuredSecond {
   Second second;
   std::vector<LimitTraffic> limits;
@@ -47,7 +46,7 @@ struct MeasuredSecond {
 
 class SecondMeter {
  public:
-  // Since the start of the server.
+  // Totals since the start.
   struct Totals {
     TrafficTotals traffic;
     DurationHistogram::Totals durations;
@@ -55,7 +54,7 @@ class SecondMeter {
 
   explicit SecondMeter(Instant start) noexcept : at_(start) {}
 
-  // From the last call to now. A clock that steps back makes a span of zero.
+  // Measures from the last call to now. If the clock steps back, the span is zero.
   [[nodiscard]] MeasuredSecond measure(Instant now, Totals totals, const Gauges& gauges);
 
  private:
@@ -63,8 +62,7 @@ class SecondMeter {
   Totals before_;
 };
 
-// The value below which a share of all of them lies, as the histogram's buckets have it: within the bucket in
-// proportion; beyond all bounds, the last of them. None: there are no values.
+// A quantile, interpolated within its bucket. Beyond all bounds it is the last bound. None if there are no values.
 template <std::size_t Bounds>
 [[nodiscard]] std::optional<double> quantile(const base::Scale<Bounds>& scale,
                                              const base::HistogramTotals<Bounds>& totals, double share) {

@@ -7,7 +7,7 @@
 namespace weir::observe {
 namespace {
 
-constexpr std::uint64_t forgotten_after = 62UL * 60;  // seconds without a denial that is noticed
+constexpr std::uint64_t max_silent_seconds = 62UL * 60;  // a consumer is forgotten after this much silence
 
 std::uint32_t per_second(std::uint64_t count, std::size_t seconds) noexcept {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(count / seconds, UINT32_MAX / SpikeTest::max_stretch));
@@ -18,14 +18,14 @@ std::uint32_t per_second(std::uint64_t count, std::size_t seconds) noexcept {
 bool Stretch::add(std::uint32_t count) noexcept {
   gathered_ += count;
   if (++seconds_ % step_ != 0) return false;
-  const std::size_t place = seconds_ / step_ % parts_;
-  remember(std::exchange(waiting_[place], sum_));
-  sum_ += gathered_ - last_[place];
-  last_[place] = std::exchange(gathered_, 0);
+  const std::size_t slot = seconds_ / step_ % parts_;
+  remember(std::exchange(waiting_[slot], sum_));
+  sum_ += gathered_ - last_[slot];
+  last_[slot] = std::exchange(gathered_, 0);
   return true;
 }
 
-// A sum comes here when the next one begins behind it.
+// Adds a past sum, which must no longer overlap with the current one.
 void Stretch::remember(std::uint32_t sum) noexcept {
   highest_ = std::max(highest_, sum);
   if (seconds_ % period != 0) return;
@@ -41,15 +41,15 @@ SpikeTest::State SpikeTest::add(std::uint32_t count) noexcept {
   std::array<bool, std::tuple_size_v<decltype(stretches_)>> is_new{};
   for (std::size_t i = 0; i < stretches_.size(); ++i) is_new[i] = stretches_[i].add(count);
   if (stretches_[1].sum() >= min_sum_of(stretches_[1])) ++busy_seconds_;
-  if (lasts_) return go_on();
+  if (lasts_) return update();
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     if (!is_new[i] || stretches_[i].sum() < min_sum_of(stretches_[i])) continue;
     const std::uint32_t past = stretches_[i].max_of_past();
     if (!is_sudden(stretches_[i], past)) continue;
-    by_ = static_cast<std::uint8_t>(i);
+    stretch_ = static_cast<std::uint8_t>(i);
     past_ = past;
-    told_ = seconds_;
-    told_rate_ = static_cast<float>(rates().now);
+    last_begin_ = seconds_;
+    last_rate_ = static_cast<float>(rates().now);
     calm_ = 0;
     lasts_ = true;
     return State::begins;
@@ -62,43 +62,43 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   constexpr std::uint32_t day = 24 * hour;
   const bool is_young = seconds_ <= first_seconds;
   if (is_young && (busy_seconds_ <= silent_seconds || stretch.length() > max_initial_range)) return false;
-  if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
-  const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
-  const float told = static_cast<float>(factor) * told_rate_ * static_cast<float>(stretch.length());
-  if (ago < hour && static_cast<float>(stretch.sum()) <= told) return false;
+  if (seconds_ <= 2U * stretch.length()) return false;  // there is not enough past to compare with
+  const std::uint32_t ago = last_begin_ == 0 ? day : seconds_ - last_begin_;
+  const float min_again = static_cast<float>(factor) * last_rate_ * static_cast<float>(stretch.length());
+  if (ago < hour && static_cast<float>(stretch.sum()) <= min_again) return false;
   return stretch.sum() > (is_young || ago < day ? factor_again : factor) * past;
 }
 
-// As long as the stretch that told it does.
-SpikeTest::State SpikeTest::go_on() noexcept {
-  const Stretch& stretch = stretches_[by_];
+// A spike lasts while the stretch that detected it stays high.
+SpikeTest::State SpikeTest::update() noexcept {
+  const Stretch& stretch = stretches_[stretch_];
   const bool is_high = stretch.sum() > factor * past_ && stretch.sum() >= min_sum_of(stretch);
   calm_ = is_high ? 0 : static_cast<std::uint8_t>(calm_ + 1);
-  told_rate_ = std::max(told_rate_, static_cast<float>(rates().now));
-  lasts_ = calm_ < calm_seconds && seconds_ - told_ < longest;
+  last_rate_ = std::max(last_rate_, static_cast<float>(rates().now));
+  lasts_ = calm_ < calm_seconds && seconds_ - last_begin_ < max_spike_seconds;
   return lasts_ ? State::lasts : State::ends;
 }
 
 SpikeTest::Rates SpikeTest::rates() const noexcept {
-  const Stretch& stretch = stretches_[by_];
+  const Stretch& stretch = stretches_[stretch_];
   const double length = stretch.length();
   return {stretch.sum() / length, past_ / length, stretch.length()};
 }
 
-void Spikes::know(std::span<const std::string> names) {
+void Spikes::set_limits(std::span<const std::string> names) {
   const std::lock_guard guard(mutex_);
   const std::set<std::string_view> known(names.begin(), names.end());
   std::erase_if(limits_, [&](const auto& limit) { return !known.contains(limit.first); });
   for (const std::string& name : names) {
     if (limits_.size() >= max_limits) break;
     limits_.try_emplace(name);
-    told_.try_emplace(name);  // zero, so that the first is a rise
+    counts_.try_emplace(name);  // exported as zero, so that the first spike is an increase
   }
 }
 
 std::vector<Spikes::Spike> Spikes::add_limits(std::span<const LimitTraffic> limits, std::size_t seconds, Instant now) {
-  std::vector<Spike> begun;
-  if (seconds == 0) return begun;
+  std::vector<Spike> started;
+  if (seconds == 0) return started;
   const std::lock_guard guard(mutex_);
   std::map<std::string_view, std::uint64_t> decisions;
   for (const LimitTraffic& limit : limits) {
@@ -112,18 +112,18 @@ std::vector<Spikes::Spike> Spikes::add_limits(std::span<const LimitTraffic> limi
       const SpikeTest::State state = limit.test.add(count);
       if (state == SpikeTest::State::begins) {
         limit.since = now;
-        ++told_[name].limits;
-        begun.push_back({.limit = name, .rates = limit.test.rates()});
+        ++counts_[name].limits;
+        started.push_back({.limit = name, .rates = limit.test.rates()});
       }
       limit.lasts = state == SpikeTest::State::begins || state == SpikeTest::State::lasts;
     }
   }
-  return begun;
+  return started;
 }
 
-// What each was denied since the last time. A sketch that begins anew, or that gave a consumer's place to another, has
-// less than before: then nothing is known of this second.
-void Spikes::notice_consumers(const TopDenied& denied, const std::vector<TopDenied::Count>& counts) {
+// Adds each consumer's denials since the last test. The total shrinks if the sketch was cleared or gave the consumer's
+// entry to another; then the increase is unknown and counts as zero.
+void Spikes::add_denials(const TopDenied& denied, const std::vector<TopDenied::Count>& counts) {
   Denials& before = before_[&denied];
   Denials now;
   now.reserve(counts.size());
@@ -133,7 +133,7 @@ void Spikes::notice_consumers(const TopDenied& denied, const std::vector<TopDeni
     const std::uint64_t known = found == before.end() ? 0 : found->second;
     const std::uint64_t grown = denials > known ? denials - known : 0;
     const auto tested = consumers_.find(key);
-    if (tested == consumers_.end() && (grown < noticed || consumers_.size() >= max_consumers)) continue;
+    if (tested == consumers_.end() && (grown < min_denials || consumers_.size() >= max_consumers)) continue;
     OfConsumer& consumer = tested == consumers_.end() ? consumers_[key] : tested->second;
     const bool is_new = tested == consumers_.end() && watched_ >= SpikeTest::first_seconds;
     if (is_new) consumer.test = SpikeTest::after_silence();
@@ -144,22 +144,22 @@ void Spikes::notice_consumers(const TopDenied& denied, const std::vector<TopDeni
 }
 
 std::vector<Spikes::Spike> Spikes::add_consumers(std::span<const TopDenied* const> denied, std::size_t seconds) {
-  std::vector<Spike> begun;
-  if (seconds == 0) return begun;
-  for (const TopDenied* const one : denied) notice_consumers(*one, one->counts());
+  std::vector<Spike> started;
+  if (seconds == 0) return started;
+  for (const TopDenied* const one : denied) add_denials(*one, one->counts());
   watched_ += seconds;
   for (auto& [key, consumer] : consumers_) {
     const std::uint32_t count = per_second(std::exchange(consumer.added, 0), seconds);
-    consumer.silent = count >= noticed ? 0 : consumer.silent + seconds;
+    consumer.silent = count >= min_denials ? 0 : consumer.silent + seconds;
     for (std::size_t i = 0; i < seconds; ++i) {
       if (consumer.test.add(count) != SpikeTest::State::begins) continue;
-      begun.push_back({std::string(key.limit), key.consumer, consumer.test.rates(), consumer.from});
+      started.push_back({std::string(key.limit), key.consumer, consumer.test.rates(), consumer.from});
     }
   }
-  std::erase_if(consumers_, [](const auto& consumer) { return consumer.second.silent >= forgotten_after; });
+  std::erase_if(consumers_, [](const auto& consumer) { return consumer.second.silent >= max_silent_seconds; });
   const std::lock_guard guard(mutex_);
-  for (const Spike& spike : begun) ++told_[spike.limit].consumers;
-  return begun;
+  for (const Spike& spike : started) ++counts_[spike.limit].consumers;
+  return started;
 }
 
 std::optional<Spikes::Lasting> Spikes::lasting(std::string_view limit) const {
@@ -169,9 +169,9 @@ std::optional<Spikes::Lasting> Spikes::lasting(std::string_view limit) const {
   return Lasting{found->second.since, found->second.test.rates()};
 }
 
-std::map<std::string, Spikes::Told> Spikes::told() const {
+std::map<std::string, Spikes::Counts> Spikes::counts() const {
   const std::lock_guard guard(mutex_);
-  return told_;
+  return counts_;
 }
 
 }  // namespace weir::observe

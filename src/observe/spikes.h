@@ -1,15 +1,19 @@
-// Sudden bursts: a rate against its own recent past.
+// Detects sudden bursts by comparing a rate with its own recent past.
 //
-// The test: the last seconds brought more than twice as much as any stretch of the same length in the hour before, and
-// at least 30, and five a second. It is made for four lengths: 3 and 5 seconds tell a step of steady traffic at once; a
-// minute and five minutes tell one that lasts, where bursts of a few seconds, or a job every hour, are usual. For a day
-// after one was told it takes three times as much, and for an hour more than twice the rate that was told. In the first
-// five minutes of a rate it takes three times as much, in 3 or 5 seconds, and a minute with 30 in every five seconds
-// before them, so that traffic that begins is none. No variance is estimated and nothing is learnt: whatever came once
-// within the hour is known, so that a burst that recurs is told once, and so is a new level that stays. (The hour has
-// 62 minutes, for what comes hourly, but not to the second.)
+// A spike starts when a stretch of seconds has more than twice the count of any stretch of the same length in the hour
+// before, at least 30 in total, and at least 5 per second. Four lengths are tested: 3 and 5 seconds detect a step in
+// steady traffic at once; 60 and 300 seconds detect a lasting one where short bursts or hourly jobs are normal. The
+// threshold is higher
 //
-// For one thread, but for what says otherwise.
+//   - for a day after a spike: three times the past;
+//   - for an hour after a spike: also more than twice the rate of that spike;
+//   - in the first five minutes of a rate: three times the past, only in stretches of 3 or 5 seconds, and only after 60
+//     seconds with at least 30 in the last five, so that new traffic is not a spike.
+//
+// A burst that recurs, or a new level that stays, is reported once, because it is part of the past hour from then on.
+// The hour has 62 minutes, for jobs that are not hourly to the second.
+//
+// Not thread-safe unless noted.
 #pragma once
 
 #include <algorithm>
@@ -32,15 +36,15 @@
 
 namespace weir::observe {
 
-// The sums over all stretches of one length, in steps of a few seconds: the last one, and the highest of the past hour
-// that have no second in common with it.
+// Sums over stretches of one length, in steps of a few seconds: the current sum, and the highest of the past hour that
+// does not overlap with it.
 class Stretch {
  public:
-  // The length is a multiple of the step: at most 20 times.
+  // `length` must be a multiple of `step`, at most 20 times.
   constexpr Stretch(std::uint16_t length, std::uint16_t step) noexcept
       : length_(length), step_(step), parts_(static_cast<std::uint16_t>(length / step)) {}
 
-  // What one second brought. Whether the sum is another one with it.
+  // Adds the count of one second. True if it completes a step, which updates the sum.
   bool add(std::uint32_t count) noexcept;
 
   [[nodiscard]] std::uint16_t length() const noexcept { return length_; }  // seconds
@@ -49,117 +53,116 @@ class Stretch {
 
  private:
   static constexpr std::size_t max_parts = 20;
-  static constexpr std::size_t period = 120;  // seconds, of which the highest sum is kept
+  static constexpr std::size_t period = 120;  // seconds
   static constexpr std::size_t past_periods = 31;
 
   void remember(std::uint32_t sum) noexcept;
 
-  std::array<std::uint32_t, past_periods> periods_{};  // the highest sum of each, but for the one that runs
-  std::array<std::uint32_t, max_parts> last_{};        // the steps of the sum
-  std::array<std::uint32_t, max_parts> waiting_{};     // sums that overlap with the next one
-  std::uint32_t highest_ = 0;                          // sum of the period that runs
+  std::array<std::uint32_t, past_periods> periods_{};  // the highest sum of each past period
+  std::array<std::uint32_t, max_parts> last_{};        // the steps of the current sum
+  std::array<std::uint32_t, max_parts> waiting_{};     // sums that overlap with the current one
+  std::uint32_t highest_ = 0;                          // the highest sum of the current period
   std::uint32_t sum_ = 0;
-  std::uint32_t gathered_ = 0;  // of the step that runs
+  std::uint32_t gathered_ = 0;  // the count of the current step
   std::uint32_t seconds_ = 0;
   std::uint16_t length_;
   std::uint16_t step_;
   std::uint16_t parts_;
 };
 
-// Of one rate, in 1.3 kB.
+// Tests one rate. Takes 1.3 kB.
 class SpikeTest {
  public:
   static constexpr std::uint16_t max_stretch = 300;
-  static constexpr std::uint32_t first_seconds = 300;    // in which it takes more
-  static constexpr std::uint32_t silent_seconds = 60;    // of traffic, in which nothing is told
-  static constexpr std::uint16_t max_initial_range = 5;  // stretch that is compared then
+  static constexpr std::uint32_t first_seconds = 300;    // the threshold is higher during this time
+  static constexpr std::uint32_t silent_seconds = 60;    // seconds of initial traffic in which nothing is reported
+  static constexpr std::uint16_t max_initial_range = 5;  // the longest stretch that is tested in first_seconds
   static constexpr std::uint64_t factor = 2;
-  static constexpr std::uint64_t factor_again = 3;  // for a day; and in the first minutes
-  static constexpr std::uint32_t least = 30;        // in a stretch
-  static constexpr std::uint32_t min_rate = 5;      // a second
-  static constexpr std::size_t calm_seconds = 5;    // after which a spike is over
-  static constexpr std::uint32_t longest = 3'600;   // seconds, after which it is what is usual
+  static constexpr std::uint64_t factor_again = 3;           // the factor for a day after a spike, and in first_seconds
+  static constexpr std::uint32_t min_count = 30;             // the minimum count in a stretch
+  static constexpr std::uint32_t min_rate = 5;               // per second
+  static constexpr std::size_t calm_seconds = 5;             // calm seconds that end a spike
+  static constexpr std::uint32_t max_spike_seconds = 3'600;  // afterwards the new rate is considered normal
 
   enum class State : std::uint8_t { none, begins, lasts, ends };
 
-  // Of a rate that is known to have been next to nothing so far: what comes is told from its first second on.
+  // A test for a rate that is known to have been nearly zero: spikes are detected from the first second.
   [[nodiscard]] static SpikeTest after_silence() noexcept {
     SpikeTest test;
     test.seconds_ = first_seconds;
     return test;
   }
 
-  // What one second brought, less than 2^32 in the longest stretch. Called once for each second, also if it is nothing.
+  // Adds the count of one second, also if it is zero. The sum over max_stretch must be less than 2^32.
   State add(std::uint32_t count) noexcept;
 
-  // Of the stretch by which it was told, and the most of the past of that length.
+  // Rates per second over the stretch that detected the spike, now and at their past maximum.
   struct Rates {
-    double now = 0;  // a second
+    double now = 0;
     double past = 0;
-    std::uint32_t seconds = 0;  // the stretch
+    std::uint32_t seconds = 0;  // the length of the stretch
   };
   [[nodiscard]] Rates rates() const noexcept;
 
  private:
   [[nodiscard]] static std::uint32_t min_sum_of(const Stretch& stretch) noexcept {
-    return std::max(least, min_rate * stretch.length());
+    return std::max(min_count, min_rate * stretch.length());
   }
   [[nodiscard]] bool is_sudden(const Stretch& stretch, std::uint32_t past) const noexcept;
-  [[nodiscard]] State go_on() noexcept;
+  [[nodiscard]] State update() noexcept;
 
   std::array<Stretch, 4> stretches_{{{3, 1}, {5, 1}, {60, 5}, {max_stretch, 15}}};
   std::uint32_t seconds_ = 0;
-  std::uint32_t busy_seconds_ = 0;  // with enough behind them to be compared
-  std::uint32_t told_ = 0;          // in which second the last began; 0: none has
-  std::uint32_t past_ = 0;          // when it began
-  float told_rate_ = 0;             // the highest while it lasted, a second
-  std::uint8_t by_ = 0;             // which stretch
+  std::uint32_t busy_seconds_ = 0;  // seconds whose 5-second sum was high enough to be compared
+  std::uint32_t last_begin_ = 0;    // the second in which the last spike began; 0: none
+  std::uint32_t past_ = 0;          // the past maximum when it began
+  float last_rate_ = 0;             // its highest rate per second
+  std::uint8_t stretch_ = 0;        // the index of the stretch that detected it
   std::uint8_t calm_ = 0;
   bool lasts_ = false;
 };
 
-// The tests of all limits, by their decisions, and of consumers that are denied a lot, by their denials.
+// Tests the decisions of each limit, and the denials of each consumer that is denied often.
 class Spikes {
  public:
   static constexpr std::size_t max_limits = 1'000;
   static constexpr std::size_t max_consumers = 1'024;
-  // A consumer with fewer denials in a second is as one with none.
-  static constexpr std::uint64_t noticed = 10;
+  // A consumer with fewer denials per second is ignored.
+  static constexpr std::uint64_t min_denials = 10;
 
   struct Spike {
     std::string limit{};
-    std::uint64_t consumer = 0;  // a keyed hash; 0: all of the limit
+    std::uint64_t consumer = 0;  // a keyed hash; 0: the limit as a whole
     SpikeTest::Rates rates{};
-    const TopDenied* from = nullptr;  // who knows the consumer's name
+    const TopDenied* from = nullptr;  // has the consumer's name
   };
 
-  // The limits of the policy that is in force from now on. Of those that it had before the past is known, and that is
-  // nothing where they decided nothing.
-  void know(std::span<const std::string> names);
+  // Sets the limits of the active policy. Those of the previous policy keep their past, even if they were idle.
+  void set_limits(std::span<const std::string> names);
 
-  // What the limits decided in the last `seconds`, which are mostly one; what is not there decided nothing. Gives those
-  // whose spike begins now.
+  // Adds the decisions of the last `seconds`; limits that are missing decided nothing. Returns the spikes that begin.
   [[nodiscard]] std::vector<Spike> add_limits(std::span<const LimitTraffic> limits, std::size_t seconds, Instant now);
 
-  // The same of consumers, by what they were denied since the start.
+  // The same for consumers, by their totals of denials.
   [[nodiscard]] std::vector<Spike> add_consumers(std::span<const TopDenied* const> denied, std::size_t seconds);
 
-  // From any thread.
+  // The spike of a limit that has not ended. Thread-safe.
   struct Lasting {
     Instant since{};
     SpikeTest::Rates rates{};
   };
   [[nodiscard]] std::optional<Lasting> lasting(std::string_view limit) const;
-  struct Told {
+  // Spikes since the start. Thread-safe.
+  struct Counts {
     std::uint64_t limits = 0;
     std::uint64_t consumers = 0;
   };
-  [[nodiscard]] std::map<std::string, Told> told() const;
+  [[nodiscard]] std::map<std::string, Counts> counts() const;
 
  private:
   struct OfLimit {
     SpikeTest test;
-    Instant since{};  // the spike, while it lasts
+    Instant since{};  // the start of the spike, while it lasts
     bool lasts = false;
   };
   struct Key {
@@ -174,20 +177,20 @@ class Spikes {
   };
   struct OfConsumer {
     SpikeTest test;
-    std::uint64_t silent = 0;  // seconds
-    std::uint64_t added = 0;   // in this second
+    std::uint64_t silent = 0;  // seconds with fewer than min_denials
+    std::uint64_t added = 0;   // since the last test
     const TopDenied* from = nullptr;
   };
   using Denials = std::unordered_map<Key, std::uint64_t, KeyHash>;
 
-  void notice_consumers(const TopDenied& denied, const std::vector<TopDenied::Count>& counts);
+  void add_denials(const TopDenied& denied, const std::vector<TopDenied::Count>& counts);
 
-  mutable std::mutex mutex_;  // guards limits_ and told_
+  mutable std::mutex mutex_;  // guards limits_ and counts_
   std::map<std::string, OfLimit, std::less<>> limits_;
-  std::map<std::string, Told> told_;
+  std::map<std::string, Counts> counts_;
   std::unordered_map<Key, OfConsumer, KeyHash> consumers_;
   std::size_t watched_ = 0;                               // seconds
-  std::unordered_map<const TopDenied*, Denials> before_;  // of each loop
+  std::unordered_map<const TopDenied*, Denials> before_;  // the totals of each loop at the last test
 };
 
 }  // namespace weir::observe

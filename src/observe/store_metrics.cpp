@@ -23,14 +23,13 @@ std::uint64_t sum(Loops loops, base::Counter StoreCounts::* count) noexcept {
   return all;
 }
 
-// Of what every loop sees for itself.
-std::uint64_t most(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
+std::uint64_t max_of(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
   std::int64_t found = 0;
   for (const StoreCounts* loop : loops) found = std::max(found, (loop->*gauge).value());
   return static_cast<std::uint64_t>(found);
 }
 
-std::uint64_t least(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
+std::uint64_t min_of(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
   std::int64_t found = (loops.front()->*gauge).value();
   for (const StoreCounts* loop : loops) found = std::min(found, (loop->*gauge).value());
   return static_cast<std::uint64_t>(std::max(found, std::int64_t{0}));
@@ -45,14 +44,14 @@ typename base::Histogram<scale>::Totals totals(Loops loops, base::Histogram<scal
 
 void append_paths(MetricsPage& page, const engine::StorePathTotals& paths) {
   page.family("weir_store_decisions_total", counter,
-              "Decisions by path: of the shared store, or without it, by what the policy says for that.");
+              "Decisions by path: shared, leased, approximate; if the store is unavailable: local, open, closed.");
   for (std::size_t path = 0; path < paths.size(); ++path) {
     page.sample({{"path", engine::store_path_names[path]}}, paths[path]);
   }
 }
 
 void append_errors(MetricsPage& page, Loops loops) {
-  page.family("weir_store_errors_total", counter, "What went wrong at the store's servers, by kind.");
+  page.family("weir_store_errors_total", counter, "Errors of the store's servers, by kind.");
   for (std::size_t kind = 0; kind < store::store_error_kinds; ++kind) {
     std::uint64_t all = 0;
     for (const StoreCounts* loop : loops) all += loop->errors[kind].value();
@@ -64,45 +63,45 @@ void append_breakers(MetricsPage& page, Loops loops) {
   auto worst = store::BreakerState::closed;
   for (const StoreCounts* loop : loops) worst = std::max(worst, loop->breaker());
   page.single("weir_store_breaker_state", gauge,
-              "Of the worst breaker: 0 closed, 1 half-open, 2 open (then nobody waits for the store).",
+              "State of the worst circuit breaker: 0 closed, 1 half-open, 2 open (requests do not wait for the store).",
               static_cast<std::uint64_t>(worst));
-  page.family("weir_store_breaker_transitions_total", counter, "How often breakers opened, and closed again.");
+  page.family("weir_store_breaker_transitions_total", counter, "Circuit breaker transitions, by new state.");
   page.sample({{"to", "open"}}, sum(loops, &StoreCounts::opened));
   page.sample({{"to", "closed"}}, sum(loops, &StoreCounts::closed));
   page.single("weir_store_servers", gauge, "Servers that decide: one, or the masters of a cluster.",
-              most(loops, &StoreCounts::servers));
-  page.single("weir_store_connected", gauge, "Of these, how many are connected; of the loops, the one with the fewest.",
-              least(loops, &StoreCounts::connected));
+              max_of(loops, &StoreCounts::servers));
+  page.single("weir_store_connected", gauge, "Connected servers, as seen by the loop that has the fewest.",
+              min_of(loops, &StoreCounts::connected));
 }
 
 void append_traffic(MetricsPage& page, Loops loops) {
-  page.family("weir_store_batch_size", histogram, "How many requests went to the store together.");
+  page.family("weir_store_batch_size", histogram, "Requests sent to the store together.");
   page.histogram({}, store::batch_size_scale, totals(loops, &StoreCounts::batch_size));
-  page.single("weir_store_evaluations_total", counter, "Evaluations by the store; equal requests of a batch are one.",
-              sum(loops, &StoreCounts::evaluations));
-  page.family("weir_store_round_trip_seconds", histogram, "From an evaluation's leaving to its answer.");
+  page.single("weir_store_evaluations_total", counter,
+              "Evaluations by the store; equal requests of a batch count once.", sum(loops, &StoreCounts::evaluations));
+  page.family("weir_store_round_trip_seconds", histogram, "Time from sending an evaluation to receiving its answer.");
   page.histogram({}, store::round_trip_scale, totals(loops, &StoreCounts::round_trip));
-  page.single("weir_store_late_answers_total", counter, "Answers that came when nobody waited any more.",
+  page.single("weir_store_late_answers_total", counter, "Answers that arrived after their requests had timed out.",
               sum(loops, &StoreCounts::late_answers));
   page.family("weir_store_refunds_total", counter,
-              "Charges in one slot that were taken back because another denied: done, or lost on the way.");
+              "Refunds of charges in one cluster slot because another slot denied, by outcome.");
   page.sample({{"outcome", "done"}}, sum(loops, &StoreCounts::refunds));
   page.sample({{"outcome", "lost"}}, sum(loops, &StoreCounts::lost_refunds));
 }
 
 void append_servers(MetricsPage& page, Loops loops) {
-  std::uint64_t evicted = 0;  // every loop sees the same
+  std::uint64_t evicted = 0;  // not summed: every loop sees the same servers
   std::int64_t offset = 0;
   for (const StoreCounts* loop : loops) {
     evicted = std::max(evicted, loop->evicted_keys.value());
     const std::int64_t ahead = loop->clock_offset.value();
     if (std::abs(ahead) > std::abs(offset)) offset = ahead;
   }
-  page.single("weir_store_evicted_keys_total", counter, "Keys that the servers evicted while they were watched.",
-              evicted);
+  page.single("weir_store_evicted_keys_total", counter,
+              "Keys that the servers evicted while this node was connected to them.", evicted);
   page.single("weir_store_evicting_servers", gauge, "Servers whose maxmemory-policy is not noeviction.",
-              most(loops, &StoreCounts::evicting));
-  page.family("weir_store_clock_offset_seconds", gauge, "How far the servers' clock is ahead of this machine's.");
+              max_of(loops, &StoreCounts::evicting));
+  page.family("weir_store_clock_offset_seconds", gauge, "How far the store's clock is ahead of this machine's.");
   page.signed_sample({}, offset, 6);
 }
 
@@ -118,7 +117,7 @@ void append_store_metrics(MetricsPage& page, Loops loops, const engine::StorePat
 
 namespace {
 
-// Of each tier that is approximate: what can be admitted at worst, and what the store found.
+// One row for each approximate tier.
 void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
   struct Row {
     std::string_view limit, tier;
@@ -132,15 +131,16 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
       if (slices == nullptr || !slices->is_approximate()) continue;
       const policy::ApproximateBound bound =
           policy::approximate_bound(*limit.source->live.by_tier[tier], slices->nodes());
-      rows.push_back({limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, slices->max_excess()});
+      rows.push_back(
+          {limit.source->name, bindings.ruleset().tiers.names[tier], bound.max_admitted, slices->max_excess()});
     }
   }
   if (rows.empty()) return;
   page.family("weir_approximate_bound_units", gauge,
-              "What an approximate limit can admit at worst in a window or a time to fill, by the nodes there are.");
+              "Maximum that an approximate limit can admit in a window or a time to fill, given the number of nodes.");
   for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.bound);
   page.family("weir_approximate_excess_units", gauge,
-              "The most that the store found used beyond an approximate limit, since this node has it.");
+              "Maximum usage beyond an approximate limit that the store has reported to this node.");
   for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.over);
 }
 
@@ -148,10 +148,10 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
 
 void append_node_metrics(MetricsPage& page, const NodeFigures& figures) {
   page.single("weir_nodes", gauge, "Nodes that share the store, counted by their heartbeats.", figures.nodes);
-  page.single("weir_nodes_with_other_policy", gauge, "Of these, how many have another policy in force than this one.",
+  page.single("weir_nodes_with_other_policy", gauge, "Nodes whose active policy differs from this node's.",
               figures.with_other_policy);
   page.family("weir_heartbeats_total", counter,
-              "Heartbeats of this node: sent to the store, and failed: not sent, not answered or refused.");
+              "Heartbeats of this node, by outcome; failed: not sent, not answered or refused.");
   page.sample({{"outcome", "sent"}}, figures.beats_sent);
   page.sample({{"outcome", "failed"}}, figures.beats_failed);
 }
@@ -172,31 +172,33 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
     }
     if (is_leased) out.emplace_back(limit.source->name, of_limit);
   }
-  page.family("weir_lease_holder_info", gauge, "By which this node's slices are known to other nodes.");
+  page.family("weir_lease_holder_info", gauge, "Name under which other nodes see this node's slices.");
   page.sample({{"holder", bindings.slice_holder()->text()}}, std::uint64_t{1});
-  page.family("weir_lease_slices", gauge, "Consumers of which this node holds a slice.");
-  for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.slices);
-  page.family("weir_lease_units", gauge, "Units that this node holds: spent without asking the store, or given back.");
-  for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.units);
+  page.family("weir_lease_slices", gauge, "Consumers of which this node has leased a slice.");
+  for (const auto& [limit, leased] : out) page.sample({{"limit", limit}}, leased.slices);
+  page.family("weir_lease_units", gauge,
+              "Units leased to this node, which it spends without asking the store or returns.");
+  for (const auto& [limit, leased] : out) page.sample({{"limit", limit}}, leased.units);
 
   const store::SliceCounts& counts = bindings.slices().front()->counts();
   const auto value = [](const store::SliceCounts::Count& count) { return count.load(std::memory_order_relaxed); };
-  page.family("weir_lease_messages_total", counter, "Messages about slices: all, and of these renewals and returns.");
+  page.family("weir_lease_messages_total", counter,
+              "Messages about slices: all of them, and separately renewals and returns.");
   page.sample({{"kind", "all"}}, value(counts.messages));
   page.sample({{"kind", "renewal"}}, value(counts.renewals));
   page.sample({{"kind", "return"}}, value(counts.returns));
   page.single("weir_lease_unanswered_total", counter, "Messages about slices that the store did not answer.",
               value(counts.unanswered));
   page.family("weir_lease_units_total", counter,
-              "What became of units: granted to this node, reported as used, given back, expired and charged, or spent "
-              "before they were granted and charged.");
+              "Units by outcome: granted to this node, reported as used, returned, expired and charged, or unasked "
+              "(spent before they were granted) and charged.");
   page.sample({{"outcome", "granted"}}, value(counts.granted));
   page.sample({{"outcome", "reported"}}, value(counts.reported));
   page.sample({{"outcome", "returned"}}, value(counts.returned));
   page.sample({{"outcome", "expired"}}, value(counts.expired));
   page.sample({{"outcome", "unasked"}}, value(counts.unasked));
   page.single("weir_lease_contended_denials_total", counter,
-              "Denials while other nodes held units that would have been enough.", value(counts.contended_denials));
+              "Denials while the units leased to other nodes would have been enough.", value(counts.contended_denials));
   append_approximate(page, bindings);
 }
 

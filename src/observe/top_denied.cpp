@@ -20,7 +20,7 @@ SpaceSaving::Entry& SpaceSaving::add(Key key) {
   if (found == by_key_.end()) return entries_.size() < capacity_ ? append(key) : take_over_lowest(key);
   Entry& entry = entries_[found->second];
   ++entry.count;
-  sink(entry.place);
+  sink(entry.position);
   return entry;
 }
 
@@ -46,12 +46,13 @@ SpaceSaving::Entry& SpaceSaving::append(Key key) {
   Entry& entry = entries_.emplace_back();
   entry.key = key;
   entry.count = 1;
-  entry.place = number;
+  entry.position = number;
   rise(number);
   return entry;
 }
 
-// Reuses the node of the map: nothing is allocated. Every entry has one, which g++ 14 cannot see.
+// Reuses the node of the map, so nothing is allocated. Every entry has a node in the map; g++ 14 cannot deduce that and
+// would warn.
 SpaceSaving::Entry& SpaceSaving::take_over_lowest(Key key) {
   Entry& entry = entries_[heap_.front()];
   auto node = by_key_.extract(entry.key);
@@ -66,37 +67,36 @@ SpaceSaving::Entry& SpaceSaving::take_over_lowest(Key key) {
   return entry;
 }
 
-void SpaceSaving::put(std::size_t place, std::size_t entry) noexcept {
-  heap_[place] = entry;
-  entries_[entry].place = place;
+void SpaceSaving::put(std::size_t position, std::size_t entry) noexcept {
+  heap_[position] = entry;
+  entries_[entry].position = position;
 }
 
-void SpaceSaving::sink(std::size_t place) noexcept {
-  const std::size_t moved = heap_[place];
+void SpaceSaving::sink(std::size_t position) noexcept {
+  const std::size_t moved = heap_[position];
   const std::uint64_t count = entries_[moved].count;
   for (;;) {
-    std::size_t child = 2 * place + 1;
+    std::size_t child = 2 * position + 1;
     if (child >= heap_.size()) break;
     if (child + 1 < heap_.size() && count_at(child + 1) < count_at(child)) ++child;
     if (count_at(child) >= count) break;
-    put(place, heap_[child]);
-    place = child;
+    put(position, heap_[child]);
+    position = child;
   }
-  put(place, moved);
+  put(position, moved);
 }
 
-void SpaceSaving::rise(std::size_t place) noexcept {
-  const std::size_t moved = heap_[place];
+void SpaceSaving::rise(std::size_t position) noexcept {
+  const std::size_t moved = heap_[position];
   const std::uint64_t count = entries_[moved].count;
-  while (place > 0 && count_at((place - 1) / 2) > count) {
-    put(place, heap_[(place - 1) / 2]);
-    place = (place - 1) / 2;
+  while (position > 0 && count_at((position - 1) / 2) > count) {
+    put(position, heap_[(position - 1) / 2]);
+    position = (position - 1) / 2;
   }
-  put(place, moved);
+  put(position, moved);
 }
 
-// Adds up sketches. One that is full may have missed a consumer as often as its lowest count, which is then added to
-// count and error both.
+// Sums sketches. Adds max_missed() of a sketch without the consumer to both its count and its error.
 class TopDenied::Merge {
  public:
   void add(const SpaceSaving& sketch) {
@@ -110,7 +110,7 @@ class TopDenied::Merge {
     }
   }
 
-  [[nodiscard]] std::vector<DeniedConsumer> top(std::size_t most) const {
+  [[nodiscard]] std::vector<DeniedConsumer> top(std::size_t max_count) const {
     std::vector<DeniedConsumer> ranked;
     for (const auto& [key, sum] : sums_) {
       const std::uint64_t missed = missed_ - sum.not_missed;
@@ -119,7 +119,7 @@ class TopDenied::Merge {
     std::ranges::sort(ranked, [](const DeniedConsumer& a, const DeniedConsumer& b) {
       return std::tie(b.count, a.error, a.limit, a.consumer) < std::tie(a.count, b.error, b.limit, b.consumer);
     });
-    if (ranked.size() > most) ranked.resize(most);
+    if (ranked.size() > max_count) ranked.resize(max_count);
     return ranked;
   }
 
@@ -127,8 +127,8 @@ class TopDenied::Merge {
   struct Sum {
     std::uint64_t count = 0;
     std::uint64_t error = 0;
-    std::uint64_t not_missed = 0;  // by the sketches that have it
-    std::size_t last_sketch = 0;   // that has it
+    std::uint64_t not_missed = 0;  // max_missed() of the sketches that have it
+    std::size_t last_sketch = 0;   // the last sketch that has it
   };
 
   std::map<std::pair<std::string, std::string>, Sum> sums_;
@@ -136,7 +136,7 @@ class TopDenied::Merge {
   std::size_t sketches_ = 0;
 };
 
-std::vector<DeniedConsumer> TopDenied::top(std::span<const TopDenied* const> all, std::size_t most, Instant now) {
+std::vector<DeniedConsumer> TopDenied::top(std::span<const TopDenied* const> all, std::size_t max_count, Instant now) {
   const std::int64_t oldest = half_hour_of(now) - 1;
   Merge merge;
   for (const TopDenied* one : all) {
@@ -145,10 +145,10 @@ std::vector<DeniedConsumer> TopDenied::top(std::span<const TopDenied* const> all
       if (one->half_hours_[i] >= oldest) merge.add(one->halves_[i]);
     }
   }
-  return merge.top(most);
+  return merge.top(max_count);
 }
 
-// Under the lock only numbers are copied.
+// Copies only numbers, to keep the lock short.
 std::vector<TopDenied::Count> TopDenied::counts() const {
   std::vector<Count> all;
   const std::lock_guard guard(mutex_);
@@ -171,7 +171,7 @@ std::string TopDenied::name_of(std::string_view limit, std::uint64_t consumer) c
   return {};
 }
 
-// A clock that stepped back counts on in the half hour that it left.
+// If the clock steps back, counting continues in the later half hour.
 SpaceSaving& TopDenied::current(Instant now) noexcept {
   const std::int64_t latest = std::max(half_hours_[0], half_hours_[1]);
   const std::int64_t half_hour = std::max(half_hour_of(now), latest);

@@ -1,4 +1,4 @@
-// The consumers that were denied most of late, by limit.
+// The consumers that each limit denied most, in the last 30 to 60 minutes.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace weir::observe {
 
-// The most frequent of many, in bounded memory (the Space-Saving algorithm). For one thread.
+// The most frequent keys in bounded memory (the Space-Saving algorithm). Not thread-safe.
 //
 // Invariants, for every key that was added n times since clear():
 //   1. If it has an entry, count - error <= n <= count.
-//   2. If it has none, n <= max_missed(). So whatever was added more often than that is there.
-// When all entries are taken, a new key takes over the one with the lowest count, and that count is its error.
+//   2. If it has none, n <= max_missed(). So every key that was added more often has an entry.
+// When all entries are taken, a new key takes over the entry with the lowest count, and that count is its error.
 class SpaceSaving {
  public:
   struct Key {
@@ -34,8 +34,8 @@ class SpaceSaving {
     Key key;
     std::uint64_t count = 0;
     std::uint64_t error = 0;
-    std::string name;       // the caller of add() may write it; empty when the entry is new or was taken over
-    std::size_t place = 0;  // in the heap
+    std::string name;          // set by the caller of add(); empty if the entry is new or was taken over
+    std::size_t position = 0;  // position in the heap
   };
 
   explicit SpaceSaving(std::size_t capacity) : capacity_(capacity) {}
@@ -55,37 +55,37 @@ class SpaceSaving {
 
   Entry& append(Key key);
   Entry& take_over_lowest(Key key);
-  void put(std::size_t place, std::size_t entry) noexcept;
-  void sink(std::size_t place) noexcept;
-  void rise(std::size_t place) noexcept;
-  [[nodiscard]] std::uint64_t count_at(std::size_t place) const noexcept { return entries_[heap_[place]].count; }
+  void put(std::size_t position, std::size_t entry) noexcept;
+  void sink(std::size_t position) noexcept;
+  void rise(std::size_t position) noexcept;
+  [[nodiscard]] std::uint64_t count_at(std::size_t position) const noexcept { return entries_[heap_[position]].count; }
 
   const std::size_t capacity_;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> heap_;  // entries, the lowest count first
+  std::vector<std::size_t> heap_;  // indexes of entries_, a min-heap by count
   std::unordered_map<Key, std::size_t, KeyHash> by_key_;
 };
 
 struct DeniedConsumer {
   std::string limit;
   std::string consumer;     // as ConsumerNames writes it
-  std::uint64_t count = 0;  // of denials, at most
-  std::uint64_t error = 0;  // so many fewer, at most
+  std::uint64_t count = 0;  // the maximum number of denials
+  std::uint64_t error = 0;  // count - error is the minimum
 
   friend bool operator==(const DeniedConsumer&, const DeniedConsumer&) = default;
 };
 
-// One for each loop: its thread counts, any thread reads.
+// Counts the denials of one loop. Only the loop's thread adds; any thread may read.
 //
-// Two sketches take turns, each for half an hour, so what is told is of the last half hour and of as much as one more.
+// Two sketches alternate every half hour, so the counts cover the last 30 to 60 minutes.
 class TopDenied {
  public:
-  static constexpr std::size_t usual_entries = 1024;
+  static constexpr std::size_t default_entries = 1024;
 
-  explicit TopDenied(std::size_t entries = usual_entries)
+  explicit TopDenied(std::size_t entries = default_entries)
       : halves_{SpaceSaving(entries), SpaceSaving(entries)}, half_hours_{0, 0} {}
 
-  // `limit` stays as long as this. `write_name(std::string&)` appends the consumer's name, where it is not known yet.
+  // `limit` must outlive this object. `write_name(std::string&)` is called to append the consumer's name if it is new.
   template <class WriteName>
   void count(const std::string& limit, std::uint64_t consumer, Instant now, WriteName&& write_name) {
     const std::lock_guard guard(mutex_);
@@ -93,29 +93,29 @@ class TopDenied {
     if (entry.name.empty()) write_name(entry.name);
   }
 
-  // What is certain of each consumer, of the last half hour and of as much as one more.
+  // The minimum number of denials of each consumer in the last 30 to 60 minutes.
   struct Count {
-    const std::string* limit;  // stays as long as what counts
+    const std::string* limit;  // valid as long as this object
     std::uint64_t consumer;
     std::uint64_t denials;
   };
   [[nodiscard]] std::vector<Count> counts() const;
-  // Empty: it is not known any more.
+  // Empty if the consumer has no entry any more.
   [[nodiscard]] std::string name_of(std::string_view limit, std::uint64_t consumer) const;
 
-  // The first `most` of all of them together, the most denied first.
-  [[nodiscard]] static std::vector<DeniedConsumer> top(std::span<const TopDenied* const> all, std::size_t most,
+  // At most `max_count` consumers of all loops together, most denied first.
+  [[nodiscard]] static std::vector<DeniedConsumer> top(std::span<const TopDenied* const> all, std::size_t max_count,
                                                        Instant now);
 
  private:
   class Merge;
 
-  // The sketch of this half hour, empty if it has just begun.
+  // The sketch of the current half hour; cleared when the half hour begins.
   SpaceSaving& current(Instant now) noexcept;
 
   mutable std::mutex mutex_;
   std::array<SpaceSaving, 2> halves_;
-  std::array<std::int64_t, 2> half_hours_;  // of each sketch, since the epoch
+  std::array<std::int64_t, 2> half_hours_;  // the half hour of each sketch, counted from the epoch
 };
 
 }  // namespace weir::observe

@@ -28,13 +28,13 @@ using date::local_seconds;
 using date::sys_seconds;
 using Seconds = std::chrono::seconds;
 
-constexpr const char* zone_folder = "/usr/share/zoneinfo/";  // where the library looks on Linux
-constexpr std::int64_t micros_a_second = 1'000'000;
-// Dates have four digits; windows beyond have the usual length.
+constexpr const char* zone_folder = "/usr/share/zoneinfo/";  // the date library reads zone files from here on Linux
+constexpr std::int64_t micros_per_second = 1'000'000;
+// Outside the years 1 to 9998, windows have their nominal length.
 constexpr sys_seconds first_instant = date::sys_days{date::year{1} / 1 / 1};
 constexpr sys_seconds last_instant = date::sys_days{date::year{9999} / 1 / 1};
 
-// When dates begin in a zone. Throws what the library does.
+// Computes when dates begin in a zone. Exceptions of the date library pass through.
 class ZoneDates {
  public:
   explicit ZoneDates(const date::time_zone* zone) noexcept : zone_(zone) {}  // null: UTC
@@ -50,7 +50,7 @@ class ZoneDates {
     if (zone_ == nullptr) return sys_seconds{midnight.time_since_epoch()};
     const date::local_info info = zone_->get_info(midnight);
     if (info.result == date::local_info::nonexistent) return info.first.end;
-    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // of two, the first
+    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // if midnight occurs twice, the first one
   }
 
  private:
@@ -72,7 +72,7 @@ local_days start_of(CalendarUnit unit, local_days day) {
   return day;
 }
 
-// From the first day of a window to that of one `steps` further.
+// The first day of the window `steps` after the one that begins with `first`.
 local_days later(CalendarUnit unit, local_days first, int steps) {
   const date::year_month_day parts{first};
   switch (unit) {
@@ -89,13 +89,13 @@ local_days later(CalendarUnit unit, local_days first, int steps) {
 }
 
 std::int64_t in_micros(sys_seconds instant) noexcept {
-  return instant.time_since_epoch().count() * micros_a_second;
+  return instant.time_since_epoch().count() * micros_per_second;
 }
 
-// A date that was left out begins when the next one does: then there is no window, and its neighbour is the next.
+// A skipped date begins when the next one does, so it has no window of its own.
 WindowEdges edges_around(const ZoneDates& dates, CalendarUnit unit, sys_seconds now) {
   local_days first = start_of(unit, dates.date_at(now));
-  // The date of an hour that is repeated may be behind that of the window.
+  // In a repeated hour the local date may be that of an earlier window.
   while (dates.begin_of(later(unit, first, 1)) <= now) first = later(unit, first, 1);
   const sys_seconds start = dates.begin_of(first);
   const auto beyond = [&](sys_seconds edge, int direction) {
@@ -111,8 +111,8 @@ WindowEdges edges_around(const ZoneDates& dates, CalendarUnit unit, sys_seconds 
   return {in_micros(beyond(start, -1)), in_micros(start), in_micros(end), in_micros(beyond(end, 1))};
 }
 
-WindowEdges usual_edges(CalendarUnit unit, std::int64_t now) noexcept {
-  const std::int64_t length = core::usual_length(unit).count();
+WindowEdges nominal_edges(CalendarUnit unit, std::int64_t now) noexcept {
+  const std::int64_t length = core::nominal_length(unit).count();
   const std::int64_t start = core::window_start(now, length);
   return {start - length, start, start + length, start + 2 * length};
 }
@@ -122,40 +122,41 @@ class ZoneCalendar final : public core::Calendar {
   ZoneCalendar(CalendarUnit unit, std::string zone, ZoneDates dates) : Calendar(unit, std::move(zone)), dates_(dates) {}
 
  private:
-  static constexpr std::size_t max_kept = 4'096;
+  static constexpr std::size_t max_stored = 4'096;
 
-  // Edges are never thrown away: others may read them. Where no more are kept, they are worked out each time.
+  // Stored edges are never removed, since others may read them. Beyond max_stored, edges are computed each time.
   [[nodiscard]] WindowEdges find(std::int64_t now) const noexcept override {
     const sys_seconds second{std::chrono::floor<Seconds>(Duration{now})};
-    if (second < first_instant || second >= last_instant) return usual_edges(unit(), now);
+    if (second < first_instant || second >= last_instant) return nominal_edges(unit(), now);
     try {
       const std::lock_guard lock(mutex_);
-      auto kept = kept_.upper_bound(now);
-      if (kept != kept_.begin() && std::prev(kept)->second.contains(now)) {
-        --kept;
+      auto found = stored_.upper_bound(now);
+      if (found != stored_.begin() && std::prev(found)->second.contains(now)) {
+        --found;
       } else {
         const WindowEdges edges = edges_around(dates_, unit(), second);
-        if (kept_.size() >= max_kept) return edges;
-        kept = kept_.emplace(edges.start, edges).first;
+        if (stored_.size() >= max_stored) return edges;
+        found = stored_.emplace(edges.start, edges).first;
       }
-      remember(kept->second);
-      return kept->second;
-    } catch (const std::exception&) {  // the zone was read when the calendar was made: no memory
-      return usual_edges(unit(), now);
+      remember(found->second);
+      return found->second;
+    } catch (const std::exception&) {  // only out of memory: the zone was read when the calendar was created
+      return nominal_edges(unit(), now);
     }
   }
 
   ZoneDates dates_;
   mutable std::mutex mutex_;
-  mutable std::map<std::int64_t, WindowEdges> kept_;  // by start
+  mutable std::map<std::int64_t, WindowEdges> stored_;  // keyed by the start of the window
 };
 
-// Names of the machine's own settings, and of no place at all.
+// Some zone files hold the machine's own settings or a placeholder. They are not zones that a policy may name.
 bool names_a_zone(std::string_view name) noexcept {
   return name != "localtime" && name != "posixrules" && name != "Factory";
 }
 
-// `, did you mean 'Europe/Berlin'?`: in another case, without its area, or with another letter.
+// Returns `, did you mean 'Europe/Berlin'?` for a name in another letter case, without its area, or with a typing
+// error.
 std::string near_zone(std::string_view name) {
   std::vector<std::string> known;
   for (const date::time_zone& zone : date::get_tzdb().zones) {
@@ -169,7 +170,7 @@ std::string near_zone(std::string_view name) {
   return text::did_you_mean(name, known);
 }
 
-// The rule at the end of a zone file, for all years behind those that it lists: `CET-1CEST,M3.5.0,M10.5.0/3`.
+// True if the zone file ends with a rule for the years after those that it lists: `CET-1CEST,M3.5.0,M10.5.0/3`.
 bool has_yearly_rule(const std::string& zone) {
   std::ifstream file(zone_folder + zone, std::ios::binary);
   std::ostringstream bytes;
@@ -180,7 +181,7 @@ bool has_yearly_rule(const std::string& zone) {
   return text.find(',', text.rfind('\n') + 1) != std::string::npos;
 }
 
-// The library does not read that rule: without the years in full, it would not know of summer time.
+// The date library ignores that rule, so it would miss summer time in years that the file does not list.
 bool lists_its_years(const date::time_zone& zone) {
   constexpr sys_seconds last_listed = date::sys_days{date::year{2037} / 1 / 1};
   return !has_yearly_rule(zone.name()) ||
@@ -193,13 +194,12 @@ Result<const date::time_zone*> find_zone(std::string_view name) {
     const auto& zones = date::get_tzdb().zones;
     const auto found = std::ranges::find_if(zones, [&](const date::time_zone& zone) { return zone.name() == name; });
     if (found == zones.end() || !names_a_zone(name)) {
-      return failure(text::in_quotes(name),
-                     "there is no such time zone: write it like Europe/Berlin or UTC" + near_zone(name));
+      return failure(text::in_quotes(name), "unknown time zone: write it like Europe/Berlin or UTC" + near_zone(name));
     }
     if (!lists_its_years(*found)) {
       return failure(text::in_quotes(name),
-                     fmt::format("{}{} has a rule instead of a list of changes, which is not read: install zone files "
-                                 "that have both, as Debian's tzdata does",
+                     fmt::format("{}{} has a rule instead of a list of transitions, which is not supported: install "
+                                 "zone files with both, like Debian's tzdata",
                                  zone_folder, text));
     }
     return &*found;
@@ -209,14 +209,14 @@ Result<const date::time_zone*> find_zone(std::string_view name) {
   }
 }
 
-// All that were ever asked for.
+// All calendars that were ever requested.
 struct Calendars {
   std::mutex mutex;
   std::map<std::pair<CalendarUnit, std::string>, std::unique_ptr<const ZoneCalendar>> by_name;
 };
 
 Calendars& calendars() {
-  static Calendars& all = *new Calendars;  // used until the last thread has ended
+  static Calendars& all = *new Calendars;  // never destroyed: threads may use it until the process ends
   return all;
 }
 
@@ -227,13 +227,13 @@ Result<const core::Calendar*> find_calendar(CalendarUnit unit, std::string_view 
   const std::lock_guard lock(all.mutex);
   std::pair name{unit, std::string(zone)};
   if (const auto known = all.by_name.find(name); known != all.by_name.end()) return known->second.get();
-  const date::time_zone* place = nullptr;
+  const date::time_zone* found_zone = nullptr;
   if (zone != utc) {
     const auto found = find_zone(zone);
     if (!found) return tl::unexpected(found.error());
-    place = *found;
+    found_zone = *found;
   }
-  auto made = std::make_unique<const ZoneCalendar>(unit, std::string(zone), ZoneDates(place));
+  auto made = std::make_unique<const ZoneCalendar>(unit, std::string(zone), ZoneDates(found_zone));
   return all.by_name.emplace(std::move(name), std::move(made)).first->second.get();
 }
 
@@ -242,9 +242,9 @@ std::string zone_digest(const std::string& zone) {
   constexpr sys_seconds to = date::sys_days{date::year{2038} / 1 / 1};
   std::string text;
   try {
-    const date::time_zone* const place = zone == utc ? nullptr : date::locate_zone(zone);
-    for (sys_seconds at = from; place != nullptr && at < to;) {
-      const date::sys_info info = place->get_info(at);
+    const date::time_zone* const found = zone == utc ? nullptr : date::locate_zone(zone);
+    for (sys_seconds at = from; found != nullptr && at < to;) {
+      const date::sys_info info = found->get_info(at);
       text += fmt::format("{} {}\n", std::max(from, info.begin).time_since_epoch().count(), info.offset.count());
       at = info.end;
     }

@@ -5,12 +5,12 @@
 namespace weir::policy {
 namespace {
 
-// Of a limit, all nodes together may spend at most one in four unasked.
+// All nodes together may spend at most a quarter of a limit without asking.
 constexpr std::uint64_t shares = 4;
 
-// A steady error of at most 1 % takes so many units for each node, and so many exchanges in a window.
-constexpr std::uint64_t units_a_node = 250;
-constexpr std::int64_t syncs_a_window = 10;
+// A limit needs this many units per node for a steady error of at most 1 %.
+constexpr std::uint64_t units_per_node = 250;
+constexpr std::int64_t syncs_per_window = 10;
 
 std::uint64_t allowance_of(const Limit& numbers, std::uint64_t nodes) noexcept {
   return numbers.capacity() / (shares * nodes);
@@ -45,19 +45,20 @@ ApproximateBound approximate_bound(const Limit& numbers, std::uint64_t nodes) no
   const std::uint64_t limit = numbers.capacity();
   bound.allowance = allowance_of(numbers, nodes);
   bound.unasked = nodes * bound.allowance;
-  // The estimate takes in what was over in the window before: for it only the round figure is promised.
+  // The sliding estimate includes the excess of the previous window, so only the coarser bound, a quarter of the limit,
+  // is guaranteed.
   const bool is_estimate = numbers.algorithm() == Algorithm::sliding_window_counter;
-  bound.most = limit + (is_estimate ? limit / shares : bound.unasked);
+  bound.max_admitted = limit + (is_estimate ? limit / shares : bound.unasked);
   bound.per = core::time_to_fill(numbers);
   return bound;
 }
 
 SteadyError steady_error(const Limit& numbers, Duration sync, std::uint64_t nodes) noexcept {
   SteadyError error;
-  error.min_limit = units_a_node * nodes;
+  error.min_limit = units_per_node * nodes;
   error.is_large_enough = numbers.capacity() >= error.min_limit;
   error.per = core::time_to_fill(numbers);
-  error.min_per = syncs_a_window * sync;
+  error.min_per = syncs_per_window * sync;
   error.is_long_enough = error.per >= error.min_per;
   return error;
 }

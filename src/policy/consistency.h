@@ -1,6 +1,5 @@
-// What the consistency of a limit comes to: how it is really decided where several nodes share it, and how much can be
-// admitted then. Pure functions of its numbers and the number of nodes, which is at least 1; lint, explain and the
-// engine go by them.
+// Computes how a limit is decided when several nodes share it, and how much can be admitted. Pure functions of the
+// limit's numbers and the number of nodes, which is at least 1. Used by lint, explain and the engine.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +10,23 @@
 
 namespace weir::policy {
 
-// How many nodes share a store, as long as they are not counted: `store.redis.nodes` of weir.yaml.
+// The default of `store.redis.nodes` in weir.yaml: the number of nodes that share a store.
 inline constexpr std::uint64_t default_nodes = 64;
 inline constexpr std::uint64_t max_nodes = 4'096;
 
-// A burst or a limit below this is too little to be divided into slices.
+// A burst or a limit below this is too small to be divided into slices.
 inline constexpr std::uint64_t min_divided = 8;
 
 // Why a limit is decided exactly.
 enum class WhyExact : std::uint8_t {
-  not_exact,     // it is not
-  written,       // its policy says so
-  shadow,        // it is only watched
+  not_exact,     // it is not decided exactly
+  written,       // `consistency: exact`
+  shadow,        // it is in shadow mode
   queue,         // each request has a turn of its own
   log,           // each request counts from its own instant
-  calendar,      // its windows have the dates of a calendar
+  calendar,      // its windows follow the calendar
   small,         // below min_divided
-  no_allowance,  // approximate: divided among the nodes, nothing is left that one may spend unasked
+  no_allowance,  // approximate: the allowance of each node would be 0
 };
 
 struct EffectiveConsistency {
@@ -37,30 +36,31 @@ struct EffectiveConsistency {
   friend bool operator==(const EffectiveConsistency&, const EffectiveConsistency&) = default;
 };
 
-// Of one of the limit's live numbers: tiers may differ. All that a limit counts beside them (candidates, warnings,
-// penalties) is always decided exactly.
+// `numbers` are the live numbers of one tier; tiers may differ. Candidates, warnings and penalties are always decided
+// exactly.
 [[nodiscard]] EffectiveConsistency effective_consistency(const CompiledLimit& limit, const Limit& numbers,
                                                          std::uint64_t nodes) noexcept;
 
-// The most units that one node holds at a time of a leased limit.
+// The maximum number of units that one node holds at a time of a leased limit.
 [[nodiscard]] std::uint64_t largest_slice(const Limit& numbers) noexcept;
 
-// What n nodes can admit of an approximate limit, at worst. Each node that joins or restarts adds `allowance`.
+// The worst case of an approximate limit on n nodes. Each node that joins or restarts adds `allowance`.
 struct ApproximateBound {
-  std::uint64_t allowance = 0;  // b: what one node may spend unasked, once a window or a time to fill
-  std::uint64_t unasked = 0;    // n x b
-  // fixed_window: admitted in a window. sliding_window_counter: what its estimate comes to, at each admission.
-  // Buckets: admitted at once; in any stretch T, this x (1 + T / per).
-  std::uint64_t most = 0;
+  std::uint64_t allowance = 0;  // b: the units that one node may spend without asking, per window or time to fill
+  std::uint64_t unasked = 0;    // n x b: the units that all nodes together may spend without asking
+  // The maximum depends on the algorithm. For fixed_window it is the units admitted in a window; for
+  // sliding_window_counter, the estimate at each admission; for a bucket, the units admitted at once. In any period T,
+  // a bucket admits at most this x (1 + T / per).
+  std::uint64_t max_admitted = 0;
   Duration per{};  // the window, or the time to fill
 };
 
-// Of an algorithm that can be approximate: neither a queue nor a log.
+// The algorithm must be neither a queue nor a log.
 [[nodiscard]] ApproximateBound approximate_bound(const Limit& numbers, std::uint64_t nodes) noexcept;
 
-// What has to hold for a steady error of at most 1 %.
+// The conditions for a steady error of at most 1 %.
 struct SteadyError {
-  std::uint64_t min_limit = 0;  // or burst
+  std::uint64_t min_limit = 0;  // the minimum limit or burst
   bool is_large_enough = false;
   Duration per{};  // the window, or the time to fill
   Duration min_per{};

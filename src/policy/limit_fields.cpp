@@ -35,12 +35,12 @@ FieldType type(std::string schema, std::string values) {
   return {.schema = std::move(schema), .values = std::move(values)};
 }
 
-// A map of the fields that follow.
+// The type of a map whose fields are the rows that follow.
 FieldType map_of_fields(std::string values = "") {
   return type(R"("type": "object")", std::move(values));
 }
 
-// One of the words, or a map with one of the two fields that follow.
+// The type of a field that is one of the words, or a map with one of the two rows that follow.
 FieldType word_or_field(const std::vector<std::string_view>& all) {
   const FieldType word = words(all);
   return {.schema = R"("type": "object", "minProperties": 1, "maxProperties": 1)",
@@ -59,27 +59,26 @@ std::vector<std::string_view> algorithm_names() {
 
 template <class Member, class Enum>
 auto choice(Member LimitSpec::* member, Enum last) {
-  return [=](const FieldSpot& at) {
+  return [=](const FieldInput& at) {
     if (const auto chosen = at.map.choice(at.name, last)) at.limit.*member = *chosen;
   };
 }
 
-// The value that `read` makes of the field's node.
 template <class Member, class Read>
 auto from_node(Member LimitSpec::* member, Read read) {
-  return [=](const FieldSpot& at) {
+  return [=](const FieldInput& at) {
     const text::Node* node = at.map.find(at.name);
     if (node == nullptr) return;
     if (auto value = read(*node, at.map.problems())) at.limit.*member = *std::move(value);
   };
 }
 
-void read_key(const FieldSpot& at) {
+void read_key(const FieldInput& at) {
   const auto* node = at.map.require(at.name, "user, api_key, ip, global, route or header:NAME");
   if (node != nullptr) at.limit.consumer_key = read_consumer_key(*node, at.map.problems());
 }
 
-void read_share(const FieldSpot& at) {
+void read_share(const FieldInput& at) {
   at.limit.local_share = at.map.value(at.name, text::Form::number, text::parse_share);
 }
 
@@ -104,7 +103,7 @@ auto digested(Member CompiledLimit::* member) {
 using Compare = std::function<void(const LimitComparison&)>;
 using Digest = std::function<void(Compiled, Canonical&)>;
 
-// A field that is compiled to what was written.
+// A field whose written value is the compiled one.
 template <class From, class To, class Read>
 FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, Compare compare, Digest digest) {
   const auto compile = [=](const LimitSpec& spec, CompiledLimit& limit) {
@@ -117,17 +116,16 @@ FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, Compar
   return field(from, to, read, std::move(compare), digested(to));
 }
 
-// One that compile() does more for.
-FieldUse uncompiled(std::function<void(const FieldSpot&)> read, Digest digest = {}, Compare compare = {}) {
+// A field that compile() handles itself.
+FieldUse uncompiled(std::function<void(const FieldInput&)> read, Digest digest = {}, Compare compare = {}) {
   return {.read = std::move(read), .compile = {}, .digest = std::move(digest), .compare = std::move(compare)};
 }
 
-FieldUse in_candidates_too(FieldUse use) {
+FieldUse also_in_candidates(FieldUse use) {
   use.scope = FieldScope::candidate;
   return use;
 }
 
-// A number that read(map, name) reads.
 template <class T, class Read>
 FieldUse number(AlgorithmSet algorithms, Spelling spelling, std::optional<Written<T>> NumbersSpec::* member,
                 Read read) {
@@ -144,22 +142,23 @@ FieldUse number(AlgorithmSet algorithms, Spelling spelling, std::optional<Writte
   return {.scope = FieldScope::tier, .number = NumberField{algorithms, spelling, take, at}};
 }
 
-// --- telling what has changed
+// --- comparing
 
-// `penalty none -> after 5 in 1 min for 1 h`, and behind it a note: text(limit), direction(was, is), note(was, is).
+// Returns a comparison that reports a changed field, such as `penalty none -> after 5 in 1 min for 1 h`, followed by
+// note(was, is). text(limit) formats the field; direction(was, is) tells whether the change is stricter.
 template <class Text, class Towards, class Note>
-auto told(std::string_view name, Text text, Towards direction, Note note) {
+auto compared(std::string_view name, Text text, Towards direction, Note note) {
   return [=](const LimitComparison& limits) {
     Compiled before = limits.before.limit;
     Compiled after = limits.after.limit;
     const std::string was(text(before));
     const std::string is(text(after));
     if (was == is) return;
-    limits.tell(fmt::format("{} {} -> {}{}", name, was, is, note(before, after)), direction(before, after));
+    limits.report(fmt::format("{} {} -> {}{}", name, was, is, note(before, after)), direction(before, after));
   };
 }
 
-// By is_as_strict(a, b) of two values.
+// Returns a direction function for a member whose values are compared by is_as_strict(a, b).
 template <class Member>
 auto by_strictness(Member CompiledLimit::* member, bool (*is_as_strict)(const Member&, const Member&)) {
   return [=](Compiled was, Compiled is) {
@@ -210,9 +209,10 @@ std::string_view outage_text(Compiled limit) {
 }
 
 std::string_view outage_note(Compiled, Compiled is) {
-  static constexpr std::array<std::string_view, 3> meanings{", each process enforces its share while the store is away",
-                                                            ", everybody is admitted while the store is away",
-                                                            ", everybody is denied while the store is away"};
+  static constexpr std::array<std::string_view, 3> meanings{
+      ", each node enforces its share while the store is unavailable",
+      ", every request is admitted while the store is unavailable",
+      ", every request is denied while the store is unavailable"};
   return meanings[static_cast<std::size_t>(is.on_store_failure)];
 }
 
@@ -222,7 +222,7 @@ Direction outage_direction(Compiled was, Compiled is) {
   return direction_of_more(of(was), of(is));
 }
 
-// Millionths, as the policy writes them: 0.5.
+// Formats millionths as a policy writes them: 0.5.
 std::string share_text(Compiled limit) {
   const auto& share = limit.local_share;
   if (!share) return "1/nodes";
@@ -233,10 +233,10 @@ std::string share_text(Compiled limit) {
 }
 
 void digest_share(Compiled limit, Canonical& to) {
-  to.put(std::uint64_t{limit.local_share.value_or(0)});  // 0 cannot be written
+  to.put(std::uint64_t{limit.local_share.value_or(0)});  // 0 is not a valid share
 }
 
-// 1 / nodes is at most a half: how it compares with less than that depends on the number of nodes.
+// The default, 1 / nodes, is at most a half. How it compares with a smaller share depends on the number of nodes.
 Direction share_direction(Compiled before, Compiled after) {
   constexpr std::uint32_t half = 500'000;
   const auto& was = before.local_share;
@@ -258,19 +258,19 @@ std::string consistency_text(Compiled limit) {
 
 std::string_view consistency_note(Compiled before, Compiled after) {
   static constexpr std::array<std::string_view, 3> meanings{
-      ", never one too many", ", never one too many, and a few less while other nodes hold slices",
-      ", up to a quarter too many may pass, and a few less while other nodes hold slices"};
+      ", never over the limit", ", never over the limit, and slightly under it while other nodes hold slices",
+      ", up to a quarter over the limit, and slightly under it while other nodes hold slices"};
   const ConsistencyChoice& was = before.consistency;
   const ConsistencyChoice& is = after.consistency;
   if (was.kind != is.kind) return meanings[static_cast<std::size_t>(is.kind)];
   if (is.kind == Consistency::leased) {
-    return is.lease > was.lease ? ", nodes hold what they do not use for longer" : ", nodes give back sooner";
+    return is.lease > was.lease ? ", nodes hold unused slices longer" : ", nodes return unused slices sooner";
   }
-  return is.sync > was.sync ? ", nodes hear of each other later" : ", nodes hear of each other sooner";
+  return is.sync > was.sync ? ", nodes exchange counts less often" : ", nodes exchange counts more often";
 }
 
-// Units that one node holds are denied to others: leased is exact or a little under, and the more so the longer the
-// lease. Approximate may be over as well as under.
+// Units that one node holds are unavailable to others, so a leased limit may admit less, the more so the longer the
+// lease. An approximate limit may admit more or less.
 Direction consistency_direction(Compiled was, Compiled is) noexcept {
   const auto is_approximate = [](Compiled limit) { return limit.consistency.kind == Consistency::approximate; };
   if (is_approximate(was) || is_approximate(is)) return Direction::different;
@@ -281,10 +281,10 @@ Direction consistency_direction(Compiled was, Compiled is) noexcept {
 }
 
 std::string_view usage_text(Compiled limit) {
-  return limit.usage ? name_of(*limit.usage) : "of any kind";
+  return limit.usage ? name_of(*limit.usage) : "any";
 }
 
-// One number for both: most limits have no usage.
+// Both are combined into one number, since most limits have no usage.
 void digest_consistency_and_usage(Compiled limit, Canonical& to) {
   const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
   to.put(static_cast<std::uint64_t>(limit.consistency.kind) | usage << 8);
@@ -294,8 +294,8 @@ void digest_consistency_and_usage(Compiled limit, Canonical& to) {
 
 // --- the table
 
-// Path, type, default, meaning, use.
-std::vector<LimitField> make_limit_fields() {
+// Each row lists path, type, default, meaning and use.
+std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-size): one table
   using enum PolicyAlgorithm;
   constexpr AlgorithmSet token_buckets = set_of(token_bucket) | set_of(gcra);
   constexpr AlgorithmSet buckets = token_buckets | set_of(leaky_bucket);
@@ -305,13 +305,13 @@ std::vector<LimitField> make_limit_fields() {
   constexpr auto short_form = Spelling::rate_and_burst;
   constexpr auto long_form = Spelling::spelled_out;
   const auto no_note = [](Compiled, Compiled) { return ""; };
-  const auto afresh = [](Compiled, Compiled) { return ", states start afresh"; };
+  const auto restarts = [](Compiled, Compiled) { return ", counters restart"; };
   const auto neutral = [](Compiled, Compiled) { return Direction::neutral; };
   const auto whole_number = [](text::MapReader& map, std::string_view name) { return map.whole(name); };
-  const auto chosen_algorithm = [](const FieldSpot& at) { at.limit.algorithm = read_algorithm(at.map); };
-  const auto overrides = [](const FieldSpot& at) {
+  const auto chosen_algorithm = [](const FieldInput& at) { at.limit.algorithm = read_algorithm(at.map); };
+  const auto overrides = [](const FieldInput& at) {
     if (const auto* node = at.map.find(at.name))
-      at.limit.tier_overrides = read_tier_overrides(*node, at.place.fields, at.map.problems());
+      at.limit.tier_overrides = read_tier_overrides(*node, at.context.fields, at.map.problems());
   };
   const FieldType count = defined("whole", "count");
   const FieldType logged = defined("logged", "1 to 65536");
@@ -321,16 +321,16 @@ std::vector<LimitField> make_limit_fields() {
   const std::string whole = R"("type": "integer", "minimum": 0, "maximum": 9007199254740992)";
 
   return {
-      {"name", defined("name", "name"), required, "names the limit in answers, metrics, the log and `weir peek`",
+      {"name", defined("name", "name"), required, "identifies the limit in answers, metrics, the log and `weir peek`",
        field(&LimitSpec::name, &CompiledLimit::name, read_name)},
       {"routes",
        type(R"("type": "array", "minItems": 1, "maxItems": 10000, "items": { "type": "string" })",
             "list of `METHOD /path/{param}`, `/path/**`"),
-       "every request", "the [routes](policies.md#routes) that it covers; the method is optional",
+       "every request", "the [routes](policy-language.md#routes) that the limit covers; the method is optional",
        uncompiled(read_routes, digested(&CompiledLimit::routes), diff_parts::compare_routes)},
-      {"when", word_or_field({"authenticated", "anonymous"}), "always", "covers only these requests",
+      {"when", word_or_field({"authenticated", "anonymous"}), "always", "restricts the limit to these requests",
        field(&LimitSpec::when, &CompiledLimit::when, from_node(&LimitSpec::when, read_when),
-             told("when", when_text, when_direction, no_note))},
+             compared("when", when_text, when_direction, no_note))},
       {"when.ip_in", ranges, "", "requests from these addresses"},
       {"when.ip_not_in", ranges, "", "requests from all other addresses"},
       {"consumer_key",
@@ -338,51 +338,52 @@ std::vector<LimitField> make_limit_fields() {
             R"("uniqueItems": true, "items": { "$ref": "#/$defs/key" } }])",
             "`user`, `api_key`, `ip`, `global`, `route`, `header:NAME`, `a+b`, or a list of up to 8"),
        required,
-       "what requests are [counted by](policies.md#whose-counter): each value has a counter of its own. `a+b`: both "
-       "together. Of a list, the first that is present",
+       "what the limit is [keyed by](policy-language.md#what-a-limit-is-keyed-by): each value has its own counter. "
+       "`a+b`: both together. In a list, the first that is present",
        field(&LimitSpec::consumer_key, &CompiledLimit::consumer_key, read_key,
-             told("counts by", key_text, key_direction, afresh))},
+             compared("consumer_key", key_text, key_direction, restarts))},
       {"missing", words({"skip", "share", "deny"}), "`skip`; `share` if the last key is a header",
-       "a request without that key is not covered, shares one counter with all such requests, or is denied",
+       "a request without the key is not covered, shares one counter with all such requests, or is denied",
        field(&LimitSpec::missing, &CompiledLimit::missing, choice(&LimitSpec::missing, Missing::deny),
              diff_parts::compare_missing)},
-      {"algorithm", words(algorithm_names()), "required, but for a ban",
-       "[how requests are counted](choosing-an-algorithm.md). `sliding_window` is `sliding_window_counter`",
-       in_candidates_too(field(&LimitSpec::algorithm, &CompiledLimit::algorithm, chosen_algorithm, {},
-                               digested(&CompiledLimit::live)))},
+      {"algorithm", words(algorithm_names()), "required, except for a ban",
+       "[how requests are counted](choosing-an-algorithm.md). `sliding_window` means `sliding_window_counter`",
+       also_in_candidates(field(&LimitSpec::algorithm, &CompiledLimit::algorithm, chosen_algorithm, {},
+                                digested(&CompiledLimit::live)))},
 
       {"rate",
-       type(R"("anyOf": [{ "type": "string", "pattern": "^[1-9][0-9]* */ *(([1-9][0-9]*)?(ms|s|min|h|day)|)"
+       type(R"("anyOf": [{ "type": "string", "pattern": "^[1-9][0-9]*[kM]? */ *(([1-9][0-9]*)?(ms|s|sec|min|m|h|day)|)"
             R"(second|minute|hour|week|month|year)$" }, { "const": 0 }], )"
             R"("examples": ["10/s", "100/min", "10/30s", "100000/month"])",
-            "`N/UNIT`: `10/s`, `100/min`, `5/30s`, `1000/month`; or `0`"),
-       "", "windows: the limit and its window; buckets: the refill or drain. `0` is a [ban](policies.md#bans)",
+            "`N/UNIT`: `10/s`, `100k/min`, `5/30s`, `1000/month`; or `0`"),
+       "",
+       "windows: the limit and its window; buckets: the refill or drain rate. `0` is a [ban](policy-language.md#bans)",
        number(buckets | windows, short_form, &NumbersSpec::rate, read_rate)},
-      {"burst", count, "the count of `rate`; for `leaky_bucket` 1", "buckets: how many pass at once after a rest",
+      {"burst", count, "the count of `rate`; for `leaky_bucket` 1", "buckets: how many requests can pass at once",
        number(buckets, short_form, &NumbersSpec::burst, read_count)},
-      {"capacity", count, "", "the same as `burst`, beside `refill_rate` or `leak_rate`",
+      {"capacity", count, "", "the same as `burst`, with `refill_rate` or `leak_rate`",
        number(buckets, long_form, &NumbersSpec::capacity, read_count)},
-      {"refill_rate", per_second, "", "`token_bucket`, `gcra`: units per second, beside `capacity`",
+      {"refill_rate", per_second, "", "`token_bucket`, `gcra`: units per second, with `capacity`",
        number(token_buckets, long_form, &NumbersSpec::refill_rate, read_per_second)},
-      {"leak_rate", per_second, "", "`leaky_bucket`: units per second, beside `capacity` or `queue`",
+      {"leak_rate", per_second, "", "`leaky_bucket`: units per second, with `capacity` or `queue`",
        number(set_of(leaky_bucket), long_form, &NumbersSpec::leak_rate, read_per_second)},
       {"limit", count, "",
-       "windows: how many in `window_seconds` or `window`. `concurrency`: how many at once, at most 4096",
+       "windows: the maximum in `window_seconds` or `window`. `concurrency`: the maximum in flight, at most 4096",
        number(windows | set_of(concurrency), long_form, &NumbersSpec::limit, read_count)},
       {"window_seconds", type(R"("type": "integer", "minimum": 1, "maximum": 315360000)", "1 to 315360000"), "",
-       "windows: their length, beside `limit`", number(windows, long_form, &NumbersSpec::window, read_seconds)},
+       "windows: the length, with `limit`", number(windows, long_form, &NumbersSpec::window, read_seconds)},
       {"window", map_of_fields("a map"), "",
-       "`fixed_window`: a window of the [calendar](policies.md#calendar-windows), beside `limit`",
+       "`fixed_window`: a [calendar window](policy-language.md#calendar-windows), with `limit`",
        number(set_of(fixed_window), both, &NumbersSpec::calendar, read_window)},
       {"window.calendar", words({"day", "week", "month", "year"}), required,
        "the unit of the window; weeks begin on Monday"},
       {"window.timezone", type(R"("type": "string", "examples": ["Europe/Berlin", "UTC"])", "name of a zone"), "`UTC`",
        "the time zone in which a day begins"},
       {"queue", type(whole, "whole number from 0"), "",
-       "`leaky_bucket`: how many requests may wait their turn, instead of `burst`",
+       "`leaky_bucket`: how many requests may wait, instead of `burst`",
        number(set_of(leaky_bucket), both, &NumbersSpec::queue, whole_number)},
       {"lease", defined("duration", "duration, 100ms to 7day"), "`60s`",
-       "`concurrency`: how long a request is held that nobody releases or extends",
+       "`concurrency`: how long a request is held unless it is released or extended",
        number(set_of(concurrency), both, &NumbersSpec::lease, read_lease)},
 
       {"cost",
@@ -391,69 +392,71 @@ std::vector<LimitField> make_limit_fields() {
                         R"({{ "type": "string", "pattern": "^header:[A-Za-z0-9!#$%&'*+.^_`|~-]+$" }}])",
                         whole),
             "whole number from 0; a map of them by route; `header:NAME`"),
-       "1, or what the caller names",
-       "how many units a request takes; [a limit that writes it keeps it](policies.md#tiers-and-costs)",
+       "1, or the caller's cost",
+       "how many units a request takes; [overrides the caller's cost](policy-language.md#tiers-and-costs)",
        uncompiled(read_cost, digested(&CompiledLimit::cost), diff_parts::compare_cost)},
       {"cost.ROUTE", type("", "whole number from 0"), "1 for other routes", "the cost of one route"},
-      {"max_cost", count, "the burst", "with `cost: header:NAME`: the maximum that a request is charged",
+      {"max_cost", count, "the burst", "with `cost: header:NAME`: the maximum cost of a request",
        uncompiled(read_max_cost)},
       {"tier_overrides",
        type(R"("type": "object", "minProperties": 1, "propertyNames": { "$ref": "#/$defs/name" }, )"
             R"("additionalProperties": { "anyOf": [{ "enum": ["unlimited", "banned"] }, { "type": "object", )"
             R"("minProperties": 1, "additionalProperties": false, "properties": {tier fields} }] })",
             ""),
-       "", "other numbers for a tier", in_candidates_too(uncompiled(overrides))},
+       "", "other numbers for a tier", also_in_candidates(uncompiled(overrides))},
       {"tier_overrides.TIER", type("", "`unlimited`, `banned`, or a map with any of {tier fields}"),
-       "the limit's own numbers", "[other numbers for a tier](policies.md#tiers-and-costs)"},
-      // diff() compares it: it decides what a change of any other field means.
-      {"mode", words({"enforce", "shadow"}), "`enforce`", "`shadow`: counted and reported, never denies",
+       "the limit's own numbers", "[other numbers for a tier](policy-language.md#tiers-and-costs)"},
+      // diff() itself compares `mode`, since it decides what a change of any other field means.
+      {"mode", words({"enforce", "shadow"}), "`enforce`", "`shadow`: counts and reports, but never denies",
        field(&LimitSpec::mode, &CompiledLimit::mode, choice(&LimitSpec::mode, Mode::shadow))},
       {"candidate",
        type(R"("type": "object", "minProperties": 1, "additionalProperties": false, "properties": {candidate fields})",
             "a map with any of {candidate fields}"),
        "none",
-       "another algorithm or other numbers, [tried beside the limit](policies.md#trying-before-enforcing), never "
+       "another algorithm or other numbers, [evaluated beside the limit](policies.md#try-a-limit-before-it-denies), "
+       "never "
        "enforced",
        uncompiled(read_candidate, digested(&CompiledLimit::candidate))},
       {"warn_first", map_of_fields(), "", "the first denials of a consumer are admitted with a warning",
-       field(&LimitSpec::warn_first, &CompiledLimit::warn_first, from_node(&LimitSpec::warn_first, read_warn_first),
-             told("warn_first", warn_first_text, by_strictness(&CompiledLimit::warn_first, warns_no_more), no_note))},
+       field(
+           &LimitSpec::warn_first, &CompiledLimit::warn_first, from_node(&LimitSpec::warn_first, read_warn_first),
+           compared("warn_first", warn_first_text, by_strictness(&CompiledLimit::warn_first, warns_no_more), no_note))},
       {"warn_first.count", logged, required, "how many denials of a consumer are admitted with a warning"},
-      {"warn_first.per", duration, required, "the period that they are counted in"},
-      {"penalty", map_of_fields(), "", "a consumer that is denied too often is denied outright for a while",
+      {"warn_first.per", duration, required, "the period in which they are counted"},
+      {"penalty", map_of_fields(), "", "a consumer that is denied too often is blocked for a while",
        field(&LimitSpec::penalty, &CompiledLimit::penalty, from_node(&LimitSpec::penalty, read_penalty),
-             told("penalty", penalty_text, by_strictness(&CompiledLimit::penalty, punishes_no_less), no_note))},
-      {"penalty.after", logged, required, "after how many denials a consumer is blocked"},
-      {"penalty.within", duration, required, "the period that the denials are counted in"},
-      {"penalty.block", duration, required, "how long the consumer is denied outright"},
+             compared("penalty", penalty_text, by_strictness(&CompiledLimit::penalty, punishes_no_less), no_note))},
+      {"penalty.after", logged, required, "the number of denials after which a consumer is blocked"},
+      {"penalty.within", duration, required, "the period in which the denials are counted"},
+      {"penalty.block", duration, required, "how long the consumer is blocked"},
       {"on_store_failure", words({"local", "open", "closed"}), "`local`",
-       "while a shared store is unavailable: [a share in this process, all pass, none "
-       "passes](policies.md#when-the-store-is-away)",
+       "while the shared store is unavailable, [each node enforces a share, admits all, or denies "
+       "all](policy-language.md#when-the-store-is-unavailable)",
        field(&LimitSpec::on_store_failure, &CompiledLimit::on_store_failure,
              choice(&LimitSpec::on_store_failure, OnStoreFailure::closed),
-             told("on_store_failure", outage_text, outage_direction, outage_note))},
+             compared("on_store_failure", outage_text, outage_direction, outage_note))},
       {"local_share", type(R"("type": "number", "exclusiveMinimum": 0, "maximum": 1)", "above 0, up to 1"),
-       "1 / [nodes](operations.md#the-nodes), at most 0.5",
-       "the share of the limit that a node admits while the shared store is unavailable",
+       "1 / [nodes](shared-store.md#nodes), at most 0.5",
+       "the share of the limit that each node admits while the shared store is unavailable",
        field(&LimitSpec::local_share, &CompiledLimit::local_share, read_share,
-             told("local_share", share_text, share_direction, no_note), digest_share)},
+             compared("local_share", share_text, share_direction, no_note), digest_share)},
       {"consistency", word_or_field({"exact", "leased", "approximate"}), "`exact`",
-       "[how exactly nodes count together](policies.md#how-exactly-nodes-count-together) that share the limit",
+       "[how exactly](consistency.md) the nodes that share the limit count together",
        field(&LimitSpec::consistency, &CompiledLimit::consistency, read_consistency,
-             told("consistency", consistency_text, consistency_direction, consistency_note),
+             compared("consistency", consistency_text, consistency_direction, consistency_note),
              digest_consistency_and_usage)},
       {"consistency.leased", map_of_fields(), "",
-       "never over the limit: nodes hold slices of it, so that most decisions need no trip to the store"},
+       "never over the limit: nodes hold slices of it, so most decisions need no round trip to the store"},
       {"consistency.leased.lease", defined("duration", "duration, 100ms to 60s"), "`1s`",
        "how long a node holds a slice"},
       {"consistency.approximate", map_of_fields(), "",
-       "no decision waits: nodes exchange what they used in the background, within a bound"},
+       "no decision waits for the store: nodes exchange their usage in the background, and the excess is bounded"},
       {"consistency.approximate.sync", defined("duration", "duration, 20ms to 10s"), "`100ms`",
-       "the time from one exchange to the next"},
+       "the interval between exchanges"},
       {"usage", words({"reported", "reserved"}), "none",
-       "[how callers tell](policies.md#costs-that-are-known-later) a cost that is known only at the end",
+       "[how callers charge](policy-language.md#costs-known-later) a cost that is known only at the end",
        field(&LimitSpec::usage, &CompiledLimit::usage, choice(&LimitSpec::usage, Usage::reserved),
-             told("usage", usage_text, neutral, no_note), {})},  // digested with consistency
+             compared("usage", usage_text, neutral, no_note), {})},  // digested with consistency
   };
 }
 

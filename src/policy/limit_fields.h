@@ -1,8 +1,8 @@
-// The fields of a limit, as policy.yaml and OpenAPI's x-rate-limit write them: one table. Each row says how its field
-// is written (JSON Schema, reference page), read, compiled and digested, and how a change of it is told. The reader and
-// its hints, `weir schema`, docs/reference-policy.md, the digest and `weir diff` walk over the table.
+// The table of the fields of a limit in policy.yaml and OpenAPI's x-rate-limit. Each row defines the syntax of a field
+// (JSON Schema, reference page), and how it is read, compiled, digested and compared. The reader, `weir schema`,
+// docs/reference-policy.md, the digest and `weir diff` iterate over it.
 //
-// A new field is a row, the members of LimitSpec and CompiledLimit that it fills, and what it means.
+// A new field needs a row and members of LimitSpec and CompiledLimit.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@
 
 namespace weir::policy {
 
-class Canonical;    // compile/canonical.h
-struct LimitPlace;  // read/limit_reader.h
+class Canonical;      // compile/canonical.h
+struct LimitContext;  // read/limit_reader.h
 namespace diff_parts {
 struct LimitComparison;
 }
 
-// The places that take a field: the limit alone, its candidate too, or the override of a tier as well.
+// The maps that may have a field: the limit only; the limit and its candidate; or these and the override of a tier.
 enum class FieldScope : std::uint8_t { limit, candidate, tier };
 
-// In a schema or in a list of values, these stand for the fields that a candidate or an override may have.
+// Placeholders in `schema` and `values` for the fields of a candidate or an override.
 inline constexpr std::string_view candidate_fields = "{candidate fields}";
 inline constexpr std::string_view tier_fields = "{tier fields}";
 
 struct FieldType {
-  std::string schema = {};       // members of a JSON object; empty: it is in the reference only
-  std::string values = {};       // for the reference, in Markdown; empty: it is in the schema only
-  std::string alternative = {};  // the schema of what may be written in place of a map of its own fields
+  std::string schema = {};       // members of a JSON object; empty: only in the reference
+  std::string values = {};       // for the reference, in Markdown; empty: only in the schema
+  std::string alternative = {};  // schema of a value that may replace the map of its fields
 };
 
-// The two ways to write the same numbers exclude each other.
+// Numbers have two spellings, which cannot be mixed.
 enum class Spelling : std::uint8_t { rate_and_burst, spelled_out, either };
 
 // A set of PolicyAlgorithm.
@@ -49,48 +49,47 @@ using AlgorithmSet = unsigned;
 
 // A field of NumbersSpec.
 struct NumberField {
-  AlgorithmSet algorithms = 0;  // those that have it
+  AlgorithmSet algorithms = 0;  // the algorithms that have the field
   Spelling spelling = Spelling::either;
   std::function<void(text::MapReader&, std::string_view name, NumbersSpec&)> read;
-  std::function<std::optional<Mark>(const NumbersSpec&)> at;  // none: it is not written
+  std::function<std::optional<Mark>(const NumbersSpec&)> at;  // unset: the field is absent
 };
 
 // The context in which a field is read.
-struct FieldSpot {
+struct FieldInput {
   text::MapReader& map;
   std::string_view name;
-  const LimitPlace& place;
+  const LimitContext& context;
   LimitSpec& limit;
 };
 
-// A null function does nothing. The numbers of a limit are compiled, digested and compared together, with its
-// algorithm.
+// A null function does nothing. Numbers are compiled, digested and compared together with the algorithm.
 struct FieldUse {
   FieldScope scope = FieldScope::limit;
   std::optional<NumberField> number = {};
-  std::function<void(const FieldSpot&)> read = {};
+  std::function<void(const FieldInput&)> read = {};
   std::function<void(const LimitSpec&, CompiledLimit&)> compile = {};
   std::function<void(const CompiledLimit&, Canonical&)> digest = {};
   std::function<void(const diff_parts::LimitComparison&)> compare = {};
 };
 
 struct LimitField {
-  std::string_view path;  // below a limit: `burst`, `penalty.after`
+  std::string_view path;  // relative to the limit: `burst`, `penalty.after`
   FieldType type;
-  std::string_view fallback;  // what holds without it, in Markdown; `required`; empty: it depends on the others
-  std::string_view meaning;   // in Markdown; a description in the schema, where markup is left out
+  std::string_view fallback;  // default in Markdown; `required`; empty: depends on other fields
+  std::string_view meaning;   // in Markdown; without markup, the description in the schema
   FieldUse use = {};
 
-  // True for a field of the limit itself, false for a field of one of its fields.
+  // True for a field of the limit itself, false for a nested field.
   [[nodiscard]] bool is_own() const noexcept { return path.find('.') == std::string_view::npos; }
 };
 
 using LimitFields = std::span<const LimitField>;
 
-// In the order of the reference. Rows for the fields of a field come behind it.
+// Returns the fields in the order of the reference. Nested fields follow their parent.
 [[nodiscard]] LimitFields limit_fields();
 
-// The names of the fields that a limit, its candidate or a tier's override may have.
+// Returns the names of the fields that are allowed in a limit, a candidate or an override.
 [[nodiscard]] std::vector<std::string_view> names_of(LimitFields fields, FieldScope scope = FieldScope::limit);
 
 }  // namespace weir::policy

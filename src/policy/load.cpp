@@ -33,16 +33,15 @@ std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   return policy;
 }
 
-// The configuration of envoyproxy/ratelimit, whether or not it says for which domain.
+// True for a file of envoyproxy/ratelimit, also if its domain is missing.
 bool is_of_ratelimit(const text::Node& root) {
   return root.find("domain") != nullptr || (root.find("descriptors") != nullptr && root.find("limits") == nullptr);
 }
 
-// Which of the three formats it is, its root says.
 std::optional<PolicySpec> read(const text::Node& root, Problems& problems) {
   if (root.find("openapi") != nullptr) return openapi::read(root, problems);
   if (const auto* swagger = root.find("swagger")) {
-    problems.error(swagger->at, "OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
+    problems.error(swagger->at, "OpenAPI 2 (swagger) is not supported: convert it to 3.0 or 3.1");
     return {};
   }
   if (is_of_ratelimit(root)) return with_domain(rls::read(root, problems));
@@ -70,7 +69,7 @@ Loaded finish(std::optional<PolicySpec> spec, const LoadOptions& options, Proble
   return loaded;
 }
 
-Loaded refused(const fs::path& path, std::string message) {
+Loaded rejected(const fs::path& path, std::string message) {
   Problems problems(path.string());
   problems.error({}, std::move(message));
   return {nullptr, problems.sorted()};
@@ -82,15 +81,15 @@ Result<std::vector<fs::path>> files_in(const fs::path& directory) {
   for (fs::directory_iterator each(directory, error), end; !error && each != end; each.increment(error)) {
     const fs::path& path = each->path();
     const bool yaml = path.extension() == ".yaml" || path.extension() == ".yml";
-    // Kubernetes mounts a ConfigMap with hidden folders beside the links to what is in them.
+    // Kubernetes mounts a ConfigMap as hidden folders and links into them.
     const bool hidden = path.filename().native().starts_with('.');
     std::error_code unknown;
     if (yaml && !hidden && each->is_regular_file(unknown)) files.push_back(path);
   }
   if (error) return failure(directory.string(), "cannot be read: " + error.message());
-  if (files.empty()) return failure(directory.string(), "no *.yaml or *.yml in this directory");
+  if (files.empty()) return failure(directory.string(), "no *.yaml or *.yml file in this directory");
   if (files.size() > max_files) {
-    return failure(directory.string(), fmt::format("{} files: at most {}", files.size(), max_files));
+    return failure(directory.string(), fmt::format("too many files: {}, at most {}", files.size(), max_files));
   }
   std::ranges::sort(files);
   return files;
@@ -101,26 +100,27 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
   if (!root) return {};
   read_allowances(text, problems);
   if (!is_of_ratelimit(*root)) {
-    problems.error(root->at, "domain is missing: a directory holds files of envoyproxy/ratelimit");
+    problems.error(root->at, "domain is missing: a policy directory must contain envoyproxy/ratelimit files only");
     return {};
   }
   return rls::read(*root, problems);
 }
 
-// Each file is compiled by itself, so that what is wrong in it is said with its name; then all are one.
+// Compiles each file alone, so that errors carry its name, and then all together.
 Loaded load_directory(const fs::path& directory, const LoadOptions& options) {
   const auto files = files_in(directory);
-  if (!files) return refused(directory, files.error().what);
+  if (!files) return rejected(directory, files.error().what);
   Loaded loaded;
-  rls::Domains domains(options.merge_domains ? rls::SameDomain::merged : rls::SameDomain::refused);
+  rls::Domains domains(options.merge_domains ? rls::SameDomain::merged : rls::SameDomain::rejected);
   bool good = true;
   std::size_t bytes = 0;
   for (const fs::path& path : *files) {
     const auto text = text::read_text_file(path);
-    if (!text) return refused(path, text.error().what);
+    if (!text) return rejected(path, text.error().what);
     bytes += text->size();
     if (bytes > max_total_bytes) {
-      return refused(path, fmt::format("the files up to this one have {} bytes: at most {}", bytes, max_total_bytes));
+      return rejected(path, fmt::format("policy directory is too large: {} bytes up to this file, at most {}", bytes,
+                                        max_total_bytes));
     }
     Problems problems(path.string());
     auto domain = read_domain(*text, problems);
@@ -150,7 +150,7 @@ Loaded load_path(const std::filesystem::path& path, const LoadOptions& options) 
   std::error_code error;
   if (fs::is_directory(path, error)) return load_directory(path, options);
   const auto text = text::read_text_file(path);
-  if (!text) return refused(path, text.error().what);
+  if (!text) return rejected(path, text.error().what);
   return load_text(*text, path.string(), options);
 }
 

@@ -1,5 +1,5 @@
-// Text -> Ruleset. The one way in for all three formats: policy.yaml, OpenAPI with x-rate-limit, and the files of
-// envoyproxy/ratelimit. Which it is, the text says (`openapi:`, `domain:`).
+// Loads a policy in any of the three formats: policy.yaml, OpenAPI with x-rate-limit (`openapi:`), and the files of
+// envoyproxy/ratelimit (`domain:`).
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 namespace weir::policy {
 
 struct Loaded {
-  std::shared_ptr<const Ruleset> ruleset;  // none if there is an error
-  std::vector<Problem> problems;           // errors, and warnings (lint.h), in the order of their places
+  std::shared_ptr<const Ruleset> ruleset;  // null after an error
+  std::vector<Problem> problems;           // errors and warnings (lint.h), by position
 };
 
 struct LoadOptions {
-  bool merge_domains = false;  // whether files of a directory may be for one domain: its descriptors are those of all
-  std::uint64_t nodes = default_nodes;  // that share the store: some warnings depend on it
-  // Domains whose denied calls charge all of their descriptors. A name that the policy does not have changes nothing.
+  bool merge_domains = false;           // several files of a directory may define one domain
+  std::uint64_t nodes = default_nodes;  // number of nodes that share the store; some warnings depend on it
+  // Domains whose denied calls charge all of their descriptors. Unknown names are ignored.
   std::vector<std::string> charge_all{};
 };
 
-// `file` is the name that the problems carry.
+// `file` is the name in the problems.
 [[nodiscard]] Loaded load_text(std::string_view text, std::string file, const LoadOptions& options = {});
 
-// A file, or a directory of envoyproxy/ratelimit's.
+// Loads a file, or a directory of envoyproxy/ratelimit files.
 [[nodiscard]] Loaded load_path(const std::filesystem::path& path, const LoadOptions& options = {});
 
 }  // namespace weir::policy

@@ -10,19 +10,19 @@
 namespace weir::policy {
 namespace {
 
-using What = std::optional<std::string>;  // what is wrong, if anything is
+using Mistake = std::optional<std::string>;
 
 bool contains_any(std::string_view text, std::string_view characters) noexcept {
   return text.find_first_of(characters) != std::string_view::npos;
 }
 
-// In full: other messages quote a part of it only.
+// Quotes the whole text; in_quotes() truncates it.
 std::string as_written(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
-// Splits off the method, if there is one, and whatever is between it and the path.
-What take_method(std::string_view& rest, RouteTemplate& route) {
+// Removes the method, if any, and the blanks after it from `rest`.
+Mistake take_method(std::string_view& rest, RouteTemplate& route) {
   if (rest.starts_with('/')) return {};
   const std::size_t space = rest.find_first_of(" \t");
   if (space == std::string_view::npos) {
@@ -40,18 +40,17 @@ What take_method(std::string_view& rest, RouteTemplate& route) {
   return {};
 }
 
-// What cannot stand anywhere in the path of a template.
-What wrong_in_path(std::string_view path) {
-  if (std::ranges::any_of(path, base::is_control)) return "control characters cannot be in a route";
-  if (contains_any(path, " ")) return "there is a space in the path: encode it as %20, and write the method in front";
-  if (contains_any(path, "?#")) return "a route is a path only: leave out the query and the fragment ('?', '#')";
-  if (contains_any(path, "\\")) return "'\\' separates nothing in a route: write '/'";
-  if (contains_any(path, ";")) return "path parameters (';') are not compared: leave them out";
+Mistake wrong_in_path(std::string_view path) {
+  if (std::ranges::any_of(path, base::is_control)) return "a route cannot contain control characters";
+  if (contains_any(path, " ")) return "the path contains a space: encode it as %20, and write the method first";
+  if (contains_any(path, "?#")) return "a route is a path only: remove the query or fragment ('?', '#')";
+  if (contains_any(path, "\\")) return "'\\' is not a separator in a route: write '/'";
+  if (contains_any(path, ";")) return "path parameters (';') are not compared: remove them";
   return {};
 }
 
-What wrong_parameter_name(std::string_view name) {
-  if (name.empty()) return "a parameter needs a name: write {name}, or * for one without";
+Mistake wrong_parameter_name(std::string_view name) {
+  if (name.empty()) return "a parameter needs a name: write {name}, or * for an unnamed one";
   if (name.starts_with('*') || name.ends_with('*') || name.ends_with('+')) {
     return "{" + std::string(name) + "} matches one segment only: for the rest of the path, write ** last";
   }
@@ -59,38 +58,38 @@ What wrong_parameter_name(std::string_view name) {
   return {};
 }
 
-What add_parameter(std::string_view name, RouteTemplate& route) {
+Mistake add_parameter(std::string_view name, RouteTemplate& route) {
   if (auto wrong = wrong_parameter_name(name)) return wrong;
   const auto same_name = [&](const Segment& s) { return !s.is_literal() && s.text == name; };
   if (std::ranges::any_of(route.segments, same_name)) {
-    return "{" + std::string(name) + "} is there twice: give each parameter a name of its own";
+    return "duplicate parameter {" + std::string(name) + "}: give each parameter its own name";
   }
   route.segments.push_back({Segment::Kind::parameter, std::string(name), {}});
   return {};
 }
 
-What add_literal(std::string_view written, RouteTemplate& route) {
+Mistake add_literal(std::string_view written, RouteTemplate& route) {
   std::string decoded(written);
   decoded.resize(decode(written, decoded.data()));
   std::string key = decoded;
   const SegmentText compared = segment_text(key);
-  if (contains_any(decoded, "/\\")) return as_written(written) + " has an encoded slash in it: write two segments";
+  if (contains_any(decoded, "/\\")) return as_written(written) + " contains an encoded slash: write two segments";
   if (compared.has_parameters || compared.may_end_path) {
     return as_written(written) +
-           " has an encoded ';', '?', '#' or control character in it, which servers read "
-           "differently: use a parameter, {name}, for such a segment";
+           " contains an encoded ';', '?', '#' or control character, which servers read differently: use a "
+           "parameter, {name}";
   }
   if (compared.dots > 0)
-    return as_written(written) + " cannot be in a route: requests are compared without dot segments";
-  if (compared.text.empty()) return as_written(written) + " is an empty name to some servers: use a parameter, {name}";
+    return as_written(written) + " is a dot segment, and requests are compared without these: remove it";
+  if (compared.text.empty()) return as_written(written) + " is empty to some servers: use a parameter, {name}";
   std::string text(compared.text);
   route.segments.push_back({Segment::Kind::literal, std::move(decoded), std::move(text)});
   return {};
 }
 
-What add_segment(std::string_view written, RouteTemplate& route) {
-  if (route.trailing_wildcard) return "** can only be the last segment";
-  if (written.empty()) return "there is an empty segment ('//'): write one slash";
+Mistake add_segment(std::string_view written, RouteTemplate& route) {
+  if (route.trailing_wildcard) return "** must be the last segment";
+  if (written.empty()) return "empty segment ('//'): write one slash";
   if (written == "**") {
     route.trailing_wildcard = true;
     return {};
@@ -107,15 +106,15 @@ What add_segment(std::string_view written, RouteTemplate& route) {
     return add_parameter(inner, route);
   }
   if (contains_any(written, "{}")) {
-    return as_written(written) + ": a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)";
+    return as_written(written) + ": a parameter must be a whole segment, as in /{name}/ (encode a brace as %7B or %7D)";
   }
   if (contains_any(written, "*")) {
-    return as_written(written) + ": * and ** fill a whole segment (encode an asterisk as %2A)";
+    return as_written(written) + ": * and ** must be a whole segment (encode an asterisk as %2A)";
   }
   return add_literal(written, route);
 }
 
-What parse_path(std::string_view path, RouteTemplate& route) {
+Mistake parse_path(std::string_view path, RouteTemplate& route) {
   if (auto wrong = wrong_in_path(path)) return wrong;
   if (path == "/") return {};
   path.remove_prefix(1);
@@ -128,11 +127,11 @@ What parse_path(std::string_view path, RouteTemplate& route) {
   }
 }
 
-// Percent-encodes all but what RFC 3986 lets stand in a segment, and what has a meaning here.
+// Percent-encodes what RFC 3986 does not allow in a segment, and what has a meaning in a template.
 std::string encoded(std::string_view literal) {
   std::string text;
   for (const char c : literal) {
-    // Policies do not take `:id` and `.+` as they are: whoever writes one means something else.
+    // Policies reject `:id` and `.+`, which are probably meant as a parameter or a pattern.
     const bool is_odd = (c == ':' && text.empty()) || (c == '+' && text.ends_with('.'));
     if (is_odd) {
       text += c == ':' ? "%3A" : "%2B";
@@ -154,13 +153,13 @@ bool covers_method(const RouteTemplate& a, const RouteTemplate& b) noexcept {
   return !a.method || a.method == b.method || (b.method == "HEAD" && a.method == "GET");
 }
 
-// The byte that two digits stand for; negative if they are not digits.
+// Returns the byte that two hexadecimal digits encode; negative if they are not digits.
 constexpr int octet(const char* digits) noexcept {
   return base::hex_byte(digits[0], digits[1]);
 }
 
 struct Encoded {
-  std::size_t length = 0;  // 0: the text does not end in an encoded character
+  std::size_t length = 0;  // 0 if the text does not end in an encoded character
   char character = '\0';
 };
 
@@ -243,7 +242,7 @@ bool overlap(const RouteTemplate& a, const RouteTemplate& b) noexcept {
 }
 
 std::string match_key(const RouteTemplate& route) {
-  // A literal's key has no slash in it, and after a slash that begins no literal comes a character that begins none.
+  // Unambiguous: a literal's key contains no slash, and only a literal begins with `=`.
   std::string key = route.method.value_or("") + " ";
   for (const Segment& segment : route.segments) key += segment.is_literal() ? "/=" + segment.key : "/*";
   return route.trailing_wildcard ? key + "/**" : key;

@@ -1,4 +1,4 @@
-// Every warning about a policy, by name. docs/reference-lint.md has a section for each, and says what to do.
+// The names of all lint rules. docs/reference-lint.md has a section for each.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@ namespace weir::policy::rule {
 
 using text::Rule;
 
-// What a limit is keyed by.
+// Keys.
 inline constexpr Rule unverified_key{"unverified-key"};
 inline constexpr Rule penalty_lockout{"penalty-lockout"};
 inline constexpr Rule ip_alone{"ip-alone"};
 inline constexpr Rule raw_path_key{"raw-path-key"};
 
-// What is covered.
+// Coverage.
 inline constexpr Rule uncovered_request{"uncovered-request"};
 inline constexpr Rule unreachable_limit{"unreachable-limit"};
 inline constexpr Rule single_segment{"single-segment"};
@@ -27,7 +27,7 @@ inline constexpr Rule large_burst{"large-burst"};
 inline constexpr Rule small_burst{"small-burst"};
 inline constexpr Rule unread_tier{"unread-tier"};
 
-// What has no effect.
+// Fields without effect.
 inline constexpr Rule no_effect_in_shadow{"no-effect-in-shadow"};
 inline constexpr Rule no_effect{"no-effect"};
 inline constexpr Rule unused_allow{"unused-allow"};

@@ -1,5 +1,4 @@
-// A policy, checked and compiled: immutable, and shared by all that decide by it. Made by load_text() and load_path()
-// (load.h).
+// A compiled policy, made by load_text() and load_path() (load.h). Immutable and shared between threads.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +17,19 @@
 
 namespace weir::policy {
 
-// A rate as it was written: a Limit that is a bucket keeps it in lowest terms.
+// A rate as written. A bucket's Limit stores it in lowest terms only.
 struct WrittenRate {
   Rate rate;
   bool per_second = false;  // a decimal number of tokens per second, `refill_rate: 0.05`
-  bool per_week = false;    // seven days by the word
+  bool per_week = false;    // written as `/week`
 };
 
-// The numbers for each tier: those of the limit, unless the tier has its own. Empty: unlimited, or banned.
-// All have one algorithm; windows may differ between tiers, and then the states do too.
+// The numbers of each tier: its own, or those of the limit. Unset: unlimited or banned. All tiers have one algorithm;
+// windows may differ between tiers, and then the states do too.
 struct TieredLimit {
   std::vector<std::optional<Limit>> by_tier;      // one for each of Tiers::names
-  std::vector<bool> banned;                       // likewise, or empty if none is: the tier is denied outright
-  std::vector<std::optional<WrittenRate>> rates;  // likewise, or empty: of buckets, for people only
+  std::vector<bool> banned;                       // one for each tier, or empty if no tier is banned
+  std::vector<std::optional<WrittenRate>> rates;  // one for each tier, or empty; set for buckets only, for messages
 
   [[nodiscard]] bool bans(std::size_t tier) const noexcept { return tier < banned.size() && banned[tier]; }
 };
@@ -46,16 +45,16 @@ struct HeaderCost {
 };
 
 struct CostRule {
-  bool is_written = false;           // then the caller's cost is not asked for
-  Cost fixed{1};                     // where nothing below says otherwise
-  std::vector<RouteCost> by_route;   // the most specific one counts
-  std::optional<HeaderCost> header;  // believed from a trusted proxy only
+  bool is_written = false;           // the caller's cost is ignored
+  Cost fixed{1};                     // cost of a request to which neither of the following applies
+  std::vector<RouteCost> by_route;   // the most specific one applies
+  std::optional<HeaderCost> header;  // read from trusted proxies only
 };
 
 struct CompiledLimit {
   Mark at;
   std::string name;
-  std::vector<RouteTemplate> routes;  // none: every request
+  std::vector<RouteTemplate> routes;  // empty: every request
   When when;
   ConsumerKey consumer_key;
   Missing missing = Missing::skip;
@@ -68,11 +67,11 @@ struct CompiledLimit {
   std::optional<WarnFirst> warn_first;
   std::optional<Penalty> penalty;
   OnStoreFailure on_store_failure = OnStoreFailure::local;
-  std::optional<std::uint32_t> local_share;  // in millionths; none: 1 / nodes, at most a half
+  std::optional<std::uint32_t> local_share;  // in millionths; unset: 1 / nodes, at most a half
   ConsistencyChoice consistency;
-  std::optional<Usage> usage;  // none: callers may do as they like
+  std::optional<Usage> usage;  // unset: callers choose
 
-  // The domain of a limit that is reached by descriptors only, never by a route; empty for all others.
+  // Set for a limit that is reached by descriptors only, never by a route.
   std::string domain;
   [[nodiscard]] bool by_descriptor() const noexcept { return !domain.empty(); }
 };
@@ -88,21 +87,21 @@ struct Tiers {
   }
 };
 
-// A node of the tree of descriptors. Match per level: the exact value, then wildcards in file order, then any.
+// A node of the tree of descriptors. Each level matches the exact value first, then wildcards in file order, then any.
 struct Descriptor : DescriptorFields {
   enum class Value : std::uint8_t { exact, wildcard, any };
 
   Value kind = Value::any;
   std::string value;
-  std::optional<Duration> banned_per;  // nothing per this unit: always over. Its limit bans its one tier
-  std::optional<std::uint32_t> limit;  // of Ruleset::limits
+  std::optional<Duration> banned_per;  // zero requests per this unit; its limit is a ban
+  std::optional<std::uint32_t> limit;  // index in Ruleset::limits
   std::vector<Descriptor> children;
 };
 
 struct Domain {
   std::string name;
   std::vector<Descriptor> descriptors;
-  bool charges_denied = false;  // a denied call charges all of its descriptors, as weir.yaml has it
+  bool charges_denied = false;  // a denied call charges all of its descriptors; set by weir.yaml
 };
 
 struct Ruleset {
@@ -111,7 +110,7 @@ struct Ruleset {
   std::vector<CompiledLimit> limits;  // in file order
   std::vector<Domain> domains;
   std::vector<RouteTemplate> labels;  // known routes beyond those of the limits
-  std::string digest;                 // names the meaning: the same for two texts that mean the same
+  std::string digest;                 // equal for texts with the same meaning
 };
 
 }  // namespace weir::policy

@@ -1,5 +1,5 @@
-// A policy as it was written, each value with its place. The readers of the three formats make these;
-// compile() (compile.h) checks them against each other and makes a Ruleset.
+// A policy as written, with the position of each value. The readers of the three formats produce it; compile()
+// (compile.h) validates it and makes a Ruleset.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace weir::policy {
 
 // The numbers of a limit, in either spelling.
 struct NumbersSpec {
-  std::optional<Mark> ban;  // `rate: 0`: nothing is admitted, and there is no other number
+  std::optional<Mark> ban;  // `rate: 0`: no request is admitted, and there is no other number
   std::optional<Written<Rate>> rate;
-  std::optional<core::CalendarUnit> rate_unit;  // of `rate`, where it is per week, month or year
+  std::optional<core::CalendarUnit> rate_unit;  // unit of `rate` if it is week, month or year
   std::optional<Written<std::uint64_t>> burst;
   std::optional<Written<std::uint64_t>> capacity;
   std::optional<Written<Rate>> refill_rate;  // tokens per second
@@ -38,14 +38,14 @@ struct NumbersSpec {
 struct TierOverrideSpec {
   Written<std::string> tier;
   bool unlimited = false;
-  bool banned = false;  // the word; `rate: 0` among the numbers says the same
+  bool banned = false;  // written as `banned`; `rate: 0` means the same
   NumbersSpec numbers;
 
   [[nodiscard]] bool bans() const noexcept { return banned || numbers.ban; }
   [[nodiscard]] bool has_numbers() const noexcept { return !unlimited && !bans(); }
 };
 
-// What is absent is as in the live limit.
+// Absent values are inherited from the live limit.
 struct CandidateSpec {
   Mark at;
   std::optional<Written<PolicyAlgorithm>> algorithm;
@@ -63,13 +63,13 @@ struct HeaderCostSpec {
   std::optional<Written<std::uint64_t>> max_cost;
 };
 
-// One cost for all, by route, or from a header.
+// A fixed cost, costs by route, or a cost from a header.
 using CostSpec = std::variant<Written<std::uint64_t>, std::vector<RouteCostSpec>, HeaderCostSpec>;
 
 struct LimitSpec {
   Mark at;
   Written<std::string> name;
-  std::vector<Written<RouteTemplate>> routes;  // none: every request
+  std::vector<Written<RouteTemplate>> routes;  // empty: every request
   Written<When> when;
   std::optional<Written<ConsumerKey>> consumer_key;
   std::optional<Written<Missing>> missing;
@@ -86,7 +86,7 @@ struct LimitSpec {
   Written<ConsistencyChoice> consistency;
   std::optional<Written<Usage>> usage;
 
-  // A ban counts nothing, unless it spares tiers.
+  // A ban counts nothing, so it needs no algorithm unless some tiers have numbers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {
     return numbers.ban &&
            std::ranges::none_of(tier_overrides, [](const TierOverrideSpec& each) { return each.has_numbers(); });
@@ -99,12 +99,12 @@ struct TiersSpec {
   std::optional<std::vector<Written<std::string>>> names;
 };
 
-// One value of a descriptor of envoyproxy/ratelimit, and what lies below it.
+// A descriptor of envoyproxy/ratelimit and its children.
 struct DescriptorSpec : DescriptorFields {
   Mark at;
-  std::optional<std::string> value;  // with `*` anywhere: a wildcard; absent: any, each with its own counter
+  std::optional<std::string> value;  // a wildcard if it contains `*`; if absent, any value, each with its own counter
   bool detailed_metric = false;
-  std::optional<Mark> value_to_metric;               // where it is asked for
+  std::optional<Mark> value_to_metric;               // position of `value_to_metric: true`
   std::optional<Written<WindowNumbers>> rate_limit;  // a limit of 0 is a ban
   std::vector<DescriptorSpec> descriptors;
 };
@@ -114,7 +114,7 @@ struct DomainSpec {
   std::vector<DescriptorSpec> descriptors;
 };
 
-// What the fields at the root are called: an OpenAPI document has names of its own for them.
+// The names of the root fields, which differ in an OpenAPI document.
 struct RootNames {
   std::string_view identity = "identity";
   std::string_view tiers = "tiers";
@@ -126,7 +126,7 @@ struct PolicySpec {
   TiersSpec tiers;
   std::vector<LimitSpec> limits;
   std::vector<DomainSpec> domains;
-  std::vector<RouteTemplate> labels;    // routes that are known, limited or not: OpenAPI's operations
+  std::vector<RouteTemplate> labels;    // known routes, limited or not: OpenAPI's operations
   std::vector<std::string> charge_all;  // domains whose denied calls charge all of their descriptors
 };
 

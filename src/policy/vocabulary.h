@@ -1,4 +1,4 @@
-// The words of the policy language that mean the same as written and as compiled.
+// Types of the policy language that policies have both as written (spec.h) and as compiled (ruleset.h).
 #pragma once
 
 #include <array>
@@ -15,7 +15,6 @@
 
 namespace weir::policy {
 
-// What all of this folder is written with.
 using text::Address;
 using text::AddressRange;
 using text::in_quotes;
@@ -25,7 +24,7 @@ using text::Problems;
 using text::Severity;
 using text::Written;
 
-// As the policy names them: a leaky bucket is a meter or a queue by its numbers.
+// The algorithms that a policy names. A leaky bucket has a queue or not, depending on its numbers.
 enum class PolicyAlgorithm : std::uint8_t {
   token_bucket,
   gcra,
@@ -42,7 +41,7 @@ inline constexpr std::array all_algorithms{
     PolicyAlgorithm::sliding_window_log, PolicyAlgorithm::sliding_window_counter,
     PolicyAlgorithm::concurrency,
 };
-// Another name of sliding_window_counter.
+// A synonym of sliding_window_counter.
 inline constexpr std::string_view short_counter_name = "sliding_window";
 
 [[nodiscard]] std::string_view name_of(PolicyAlgorithm algorithm) noexcept;
@@ -54,8 +53,7 @@ enum class Missing : std::uint8_t { skip, share, deny };
 enum class Mode : std::uint8_t { enforce, shadow };
 enum class OnStoreFailure : std::uint8_t { local, open, closed };
 enum class Consistency : std::uint8_t { exact, leased, approximate };
-// How callers tell what a request cost, where that is known only when it is over: by a report then, or by a reservation
-// that is settled.
+// The way to charge a cost that is known only when a request is over: by a report, or by settling a reservation.
 enum class Usage : std::uint8_t { reported, reserved };
 
 [[nodiscard]] std::string_view name_of(Missing missing) noexcept;
@@ -64,16 +62,16 @@ enum class Usage : std::uint8_t { reported, reserved };
 [[nodiscard]] std::string_view name_of(Consistency consistency) noexcept;
 [[nodiscard]] std::string_view name_of(Usage usage) noexcept;
 
-// How exactly nodes that share a limit count together. What that comes to, consistency.h says.
+// The consistency between nodes that share a limit. consistency.h computes its effect.
 struct ConsistencyChoice {
   Consistency kind = Consistency::exact;
-  Duration lease = std::chrono::seconds{1};        // leased: how long a slice is held for a node
-  Duration sync = std::chrono::milliseconds{100};  // approximate: from one exchange to the next
+  Duration lease = std::chrono::seconds{1};        // leased: how long a node holds a slice
+  Duration sync = std::chrono::milliseconds{100};  // approximate: the interval between exchanges
 
   friend bool operator==(const ConsistencyChoice&, const ConsistencyChoice&) = default;
 };
 
-// The first `count` denials of a consumer in any stretch of `per` are admitted with a warning.
+// The first `count` denials of a consumer in any period of `per` are admitted with a warning.
 struct WarnFirst {
   std::uint64_t count = 0;
   Duration per{};
@@ -81,7 +79,7 @@ struct WarnFirst {
   friend bool operator==(const WarnFirst&, const WarnFirst&) = default;
 };
 
-// A consumer denied `after` times in any stretch of `within` is denied outright for `block`.
+// A consumer denied `after` times in any period of `within` is denied outright for `block`.
 struct Penalty {
   std::uint64_t after = 0;
   Duration within{};
@@ -108,28 +106,28 @@ struct KeyPart {
   friend bool operator==(const KeyPart&, const KeyPart&) = default;
 };
 
-// `user`, `ip`; of a header `header:`, which its name follows.
+// `user`, `ip`; for a header the prefix `header:`.
 [[nodiscard]] std::string_view name_of(KeyPart::Kind kind) noexcept;
 
-// Of the alternatives the first whose parts are all present is the key: [[user], [ip, route]] for [user, ip+route].
+// The key is the first alternative whose parts are all present. [user, ip+route] is [[user], [ip, route]].
 struct ConsumerKey {
   std::vector<std::vector<KeyPart>> alternatives;
 
   friend bool operator==(const ConsumerKey&, const ConsumerKey&) = default;
 };
 
-// Words as the policy writes them: `user`, `header:x-login-name`, `[user, ip+route]`, `anonymous`.
+// Formats keys as a policy writes them: `user`, `header:x-login-name`, `[user, ip+route]`, `anonymous`.
 [[nodiscard]] std::string text_of(const KeyPart& part);
 [[nodiscard]] std::string text_of(const ConsumerKey& key);
 [[nodiscard]] std::string text_of(const When& when);
 
-// Who is calling, and whom we believe about it. Header names are in lower case.
+// The headers that identify a caller, and the proxies that are trusted. Header names are in lower case.
 struct Identity {
   std::vector<AddressRange> trusted_proxies;  // by default loopback
   std::string user_header = "x-user-id";
   std::string api_key_header = "x-api-key";
-  bool api_key_verified = false;              // by the trusted proxy: then from nobody else
-  std::optional<std::string> address_header;  // the one header that names the client's address, where only one does
+  bool api_key_verified = false;  // the trusted proxy verifies the key, which is then read from trusted proxies only
+  std::optional<std::string> address_header;  // the only header that names the client's address, if set
   unsigned ipv6_prefix = 64;
 
   [[nodiscard]] static Identity defaults();
@@ -137,7 +135,7 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// What a descriptor's `metadata` holds: any tree of values that google.protobuf.Struct can carry.
+// A value of a descriptor's `metadata`: any tree that google.protobuf.Struct can represent.
 struct MetadataValue {
   enum class Kind : std::uint8_t { null, truth, number, text, list, map };
 
@@ -145,22 +143,22 @@ struct MetadataValue {
   bool truth = false;
   double number = 0;  // finite
   std::string text;
-  std::vector<MetadataValue> items;  // of a list or a map
-  std::vector<std::string> names;    // of a map: one for each of items, each once
+  std::vector<MetadataValue> items;  // elements of a list, or values of a map
+  std::vector<std::string> names;    // keys of a map, one for each of items, without duplicates
 
   friend bool operator==(const MetadataValue&, const MetadataValue&) = default;
 };
 
-// The fields of a descriptor of envoyproxy/ratelimit that need no compiling.
+// The fields of a descriptor of envoyproxy/ratelimit that compile() copies.
 struct DescriptorFields {
   std::string key;
   bool unlimited = false;
   bool shadow_mode = false;
   bool share_threshold = false;           // all values that match a wildcard share one counter
-  bool quota_mode = false;                // over only together with all other quota descriptors of its request
-  std::string name;                       // of its rate_limit
-  std::optional<MetadataValue> metadata;  // a map, for the answer to requests that it admits
-  std::vector<std::string> replaces;      // names
+  bool quota_mode = false;                // denies only together with all other quota descriptors of its request
+  std::string name;                       // the name in its rate_limit
+  std::optional<MetadataValue> metadata;  // a map, returned with admitted requests
+  std::vector<std::string> replaces;      // names of the limits that it replaces
 };
 
 }  // namespace weir::policy

@@ -19,13 +19,12 @@ using core::Wide;
 
 struct Unit {
   Duration length;
-  std::string_view per;     // 10/min
-  std::string_view number;  // 5 min
+  std::string_view per;     // the unit in `10/min`
+  std::string_view number;  // the unit in `5 min`
 };
 
 using namespace std::chrono_literals;
 
-// From the longest.
 constexpr std::array<Unit, 6> units{{{std::chrono::days{1}, "day", "days"},
                                      {1h, "h", "h"},
                                      {1min, "min", "min"},
@@ -33,14 +32,13 @@ constexpr std::array<Unit, 6> units{{{std::chrono::days{1}, "day", "days"},
                                      {1ms, "ms", "ms"},
                                      {1us, "us", "us"}}};
 
-// Those that rates have, from the shortest.
 constexpr std::array<Unit, 4> rate_units{units[3], units[2], units[1], units[0]};
 
 bool keeps_rate(const Limit& limit) noexcept {
   return limit.algorithm() < Algorithm::fixed_window;
 }
 
-// How many in one unit of time, if that is a whole number.
+// The count per unit of time, if that is a whole number.
 std::optional<std::uint64_t> count_in(Rate rate, const Unit& unit) noexcept {
   const Wide product = Wide{rate.count} * static_cast<std::uint64_t>(unit.length.count());
   const auto per = static_cast<std::uint64_t>(rate.per.count());
@@ -66,7 +64,7 @@ Texts bucket_rate_texts(Rate before, Rate after) {
   return {bucket_rate_text(before), bucket_rate_text(after)};
 }
 
-// What is left of a millionth is beyond what can be written.
+// Truncates the rate to millionths, the precision of the policy language.
 std::string per_second_text(Rate rate) {
   constexpr std::uint64_t million = 1'000'000;
   const auto seconds = static_cast<std::uint64_t>(rate.per / std::chrono::seconds{1});
@@ -87,14 +85,14 @@ std::string at_once_text(const Limit& limit) {
   return fmt::format("at most {} at once", limit.capacity());
 }
 
-// In seconds up to two minutes, as leases are written.
+// Leases of up to two minutes are written in seconds, as is usual.
 std::string lease_text(const Limit& limit) {
   const Duration lease = limit.rate().per;
   const bool in_seconds = lease <= 2min && lease % 1s == Duration::zero();
   return "each for at most " + (in_seconds ? fmt::format("{} s", lease / 1s) : duration_text(lease));
 }
 
-// Of a bucket, beside its rate.
+// Formats the second number of a bucket: its burst or its queue.
 std::string capacity_text(const Limit& limit) {
   if (limit.algorithm() == Algorithm::leaky_bucket_queue) return fmt::format("queue {}", limit.capacity() - 1);
   return fmt::format("burst {}", limit.capacity());
@@ -125,7 +123,7 @@ std::string tiers_text(const CompiledLimit& limit, const Tiers& tiers) {
   return text;
 }
 
-// All that is the same for every route of a limit.
+// Describes a limit without its routes.
 std::string terms_text(const CompiledLimit& limit, const Tiers& tiers) {
   std::string text = limit.live.bans(0) ? std::string(banned_text)
                                         : fmt::format("{} {}", name_of(limit.algorithm), numbers_text(limit.live, 0));

@@ -26,7 +26,7 @@ void check_files(const Listener& listener, CheckReport& report) {
   }
 }
 
-// What holds while the store is unavailable, by the default tier's numbers.
+// Describes what the limit does while the store is unavailable, for the first tier that has numbers.
 void add_outage_line(const policy::CompiledLimit& limit, const RedisConfig& redis, CheckReport& report) {
   const auto& numbers = limit.live.by_tier;
   const auto first = std::ranges::find_if(numbers, [](const auto& tier) { return tier.has_value(); });

@@ -1,4 +1,4 @@
-// What a start would do, and what would keep it from starting, without starting: for `weir serve --check`.
+// `weir serve --check`: validates a configuration and describes it, without starting a server.
 #pragma once
 
 #include <string>
@@ -10,16 +10,15 @@
 namespace weir::server {
 
 struct CheckReport {
-  std::vector<std::string> lines;   // what it would do
-  std::vector<std::string> errors;  // what is wrong
+  std::vector<std::string> lines;  // the configuration in effect, and warnings
+  std::vector<std::string> errors;
 };
 
-// `loaded` is complete.
+// `loaded` must be complete.
 [[nodiscard]] CheckReport check(const Loaded& loaded);
 
-// Whether Redis is there, and fit to hold limits. Adds to the report what was found: version and topology, round trip,
-// clock, eviction; warnings are among the lines. What keeps Weir from using it is an error, with what to do. Takes
-// seconds at most.
+// Connects to Redis and adds to the report: version and topology, round trip, clock, eviction policy, and an error with
+// a remedy for anything that keeps Weir from using it. Takes a few seconds at most.
 void check_store(const RedisConfig& redis, CheckReport& report);
 
 }  // namespace weir::server

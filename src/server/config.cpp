@@ -39,10 +39,10 @@ Config default_config(const Environment& environment) {
 }
 
 std::string shown(const store::redis::Url& url) {
-  const std::string who =
+  const std::string user =
       url.user.empty() && url.password.empty() ? "" : url.user + (url.password.empty() ? "@" : ":*****@");
-  if (url.endpoint.unix_socket()) return fmt::format("unix://{}{}?db={}", who, url.endpoint.path, url.database);
-  return fmt::format("{}://{}{}/{}", url.tls ? "rediss" : "redis", who, url.endpoint.text(), url.database);
+  if (url.endpoint.unix_socket()) return fmt::format("unix://{}{}?db={}", user, url.endpoint.path, url.database);
+  return fmt::format("{}://{}{}/{}", url.tls ? "rediss" : "redis", user, url.endpoint.text(), url.database);
 }
 
 }  // namespace weir::server

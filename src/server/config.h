@@ -1,6 +1,6 @@
-// What weir.yaml says: where the listeners are, who may use them, where state and log go. Plain values with their
-// defaults; what is decided about requests is the policy's. Nothing here has looked at a file but weir.yaml itself:
-// that certificates, tokens and the policy can be read is seen at the start.
+// The configuration in weir.yaml: listeners and access control, state, log and store, as plain values with defaults.
+// Limits are in the policy. Loading reads weir.yaml only: the certificates, tokens and policy that it names are read
+// when the server starts.
 #pragma once
 
 #include <sys/types.h>
@@ -24,54 +24,55 @@
 
 namespace weir::server {
 
-// The variables that count, as the caller found them; empty: not set.
+// Environment variables, read by the caller. An empty value is unset.
 struct Environment {
-  std::string state_directory{};  // STATE_DIRECTORY, as systemd sets it: the first of several counts
+  std::string state_directory{};  // STATE_DIRECTORY, set by systemd; the first of several is used
   std::string xdg_state_home{};   // XDG_STATE_HOME
   std::string home{};             // HOME
   std::string config{};           // WEIR_CONFIG
   std::string policy{};           // WEIR_POLICY
 };
 
-// Which headers of a forward-auth request carry the request that is to be decided.
+// The headers of a forward-auth request that carry the request to decide.
 enum class AuthHeaders : std::uint8_t {
-  automatic,  // whichever are there; if several are, they have to agree
+  automatic,  // any of them; if several are present, they must agree
   original,   // X-Original-*
   forwarded,  // X-Forwarded-*
-  path,       // none: what follows /v1/auth
+  path,       // none: the path after /v1/auth
 };
 
-// One type for all protocols: fields that a protocol does not have keep their defaults.
+// The settings of a listener of any protocol. Fields that a protocol does not have keep their defaults.
 struct ListenerConfig {
   std::vector<net::Address> listen;  // never empty
   std::optional<net::TlsFiles> tls;
   std::optional<std::filesystem::path> token_file;
-  bool exposed = false;  // meant to be reachable by others without certificate or token
+  bool exposed = false;  // allows unauthenticated access from other hosts
   std::size_t max_connections = 10'000;
   mode_t unix_mode = 0660;
 
-  std::vector<std::string> hosts;  // http, admin: beyond addresses and localhost; `*` is any
+  std::vector<std::string>
+      hosts;  // http and admin: accepted host names besides addresses and localhost; `*` accepts any
 
-  Duration max_delay = std::chrono::seconds(5);  // this and the next three: http
+  Duration max_delay = std::chrono::seconds(5);  // this and the next three apply to http only
   std::size_t max_delayed = 1'000;
   AuthHeaders auth_headers = AuthHeaders::automatic;
   std::size_t max_body = std::size_t{1} << 20;
 
-  std::size_t max_message = std::size_t{1} << 20;  // rls
+  std::size_t max_message = std::size_t{1} << 20;  // applies to rls only
 };
 
 struct Listener {
   std::string name;                      // http, rls, resp, admin
-  std::optional<ListenerConfig> config;  // none: it is off
-  std::string origin = "default";        // who said where it listens: `default`, a file, `--http`
+  std::optional<ListenerConfig> config;  // none: off
+  std::string origin = "default";        // source of its address: `default`, a file, `--http`
 };
 
-// One for each protocol, all on, on loopback: server/protocols.cpp has the list.
+// Returns one listener for each protocol, all on loopback. server/protocols.cpp lists the protocols.
 [[nodiscard]] std::vector<Listener> default_listeners();
 
 struct StateConfig {
-  std::filesystem::path directory;  // empty: nothing says where
-  bool is_named = false;            // by weir.yaml, not by the environment
+  std::filesystem::path directory;  // empty: none
+  bool is_named = false;            // set by weir.yaml, not by the environment
   std::size_t memory = std::size_t{256} << 20;
   std::optional<Duration> snapshot_every;  // none: no snapshots
 };
@@ -83,7 +84,7 @@ struct FieldsConfig {
 
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
-// So many of so many, in lowest terms.
+// The fraction `part` / `whole`, in lowest terms.
 struct Share {
   std::uint32_t part = 1;
   std::uint32_t whole = 1;
@@ -108,37 +109,37 @@ struct LogConfig {
 };
 
 struct SentinelConfig {
-  std::string master;  // the name that the sentinels know it by
+  std::string master;  // the name by which the sentinels know the master
   std::string user;
   std::optional<std::filesystem::path> password_file;
 
   friend bool operator==(const SentinelConfig&, const SentinelConfig&) = default;
 };
 
-// None of them: the system's authorities, no certificate of our own, the name that the URL has.
+// The defaults are the system's certificate authorities, no client certificate and the host name of the URL.
 struct RedisTlsConfig {
   std::optional<std::filesystem::path> ca;
-  std::optional<std::filesystem::path> certificate;  // with a key, or neither
+  std::optional<std::filesystem::path> certificate;  // set together with a key, or not at all
   std::optional<std::filesystem::path> key;
   std::string server_name;
 
   friend bool operator==(const RedisTlsConfig&, const RedisTlsConfig&) = default;
 };
 
-// A password that is part of a URL is in here; shown() leaves it out.
+// May contain a password as part of a URL. shown() leaves it out.
 struct RedisConfig {
-  std::vector<store::redis::Url> urls;  // never empty; alike but for their endpoints
+  std::vector<store::redis::Url> urls;  // never empty; they differ only in their endpoints
   std::optional<SentinelConfig> sentinel;
-  std::string user;  // of the URLs, if they have one
+  std::string user;  // used if the URLs have none
   std::optional<std::filesystem::path> password_file;
   RedisTlsConfig tls;
   std::string prefix = "weir:";
   std::optional<std::filesystem::path> key_secret_file;  // none: keys are readable
   Duration timeout = std::chrono::milliseconds(10);
   Duration startup_timeout = std::chrono::seconds(3);  // requests wait for the first connection until then
-  std::uint64_t nodes = policy::default_nodes;         // that share the store, at most: until they are counted
-  std::uint64_t max_new_keys = 0;                      // of a limit, in a second, on each node; 0: no bound
-  std::string node_name;                               // of this one; empty: the host's, and a random part
+  std::uint64_t nodes = policy::default_nodes;  // assumed number of nodes that share the store, until they are counted
+  std::uint64_t max_new_keys = 0;               // maximum per limit and second on this node; 0: no bound
+  std::string node_name;                        // empty: the host name and a random part
 
   [[nodiscard]] bool with_tls() const { return urls.front().tls; }
 
@@ -146,7 +147,7 @@ struct RedisConfig {
 };
 
 struct StoreConfig {
-  std::optional<RedisConfig> redis;  // none: this process
+  std::optional<RedisConfig> redis;  // none: the states are local to this process
 
   friend bool operator==(const StoreConfig&, const StoreConfig&) = default;
 };
@@ -157,8 +158,8 @@ struct ReceiptsConfig {
 
 struct Config {
   std::optional<std::filesystem::path> policy;  // none: the default policy
-  std::string policy_origin = "default";        // who named it: `default`, a file, `--policy`, `WEIR_POLICY`
-  bool merge_domains = false;                   // whether files of a policy's directory may be for one domain
+  std::string policy_origin = "default";        // source: `default`, a file, `--policy`, `WEIR_POLICY`
+  bool merge_domains = false;                   // whether several files of a directory may define one domain
   std::vector<std::string> charge_all;          // the domains whose denied calls charge all descriptors
   std::vector<Listener> listeners = default_listeners();
   StateConfig state;
@@ -166,41 +167,41 @@ struct Config {
   LogConfig log;
   StoreConfig store;
   ReceiptsConfig receipts;
-  std::optional<std::uint64_t> loops;  // none: one for each core
-  Duration grace = Duration::zero();   // the listeners stay open for as long after the signal to stop
+  std::optional<std::uint64_t> loops;  // none: one per core
+  Duration grace = Duration::zero();   // how long the listeners stay open after SIGTERM
   Duration drain = std::chrono::seconds(10);
 
-  // Null: it is off.
+  // Returns null if the listener is off.
   [[nodiscard]] const ListenerConfig* listener(std::string_view name) const;
   [[nodiscard]] ListenerConfig* listener(std::string_view name);
 };
 
-// What holds without a file.
+// Returns the configuration that applies without a file.
 [[nodiscard]] Config default_config(const Environment& environment);
 
 struct LoadedConfig {
   std::optional<Config> config;         // none if there is an error
-  std::vector<text::Problem> problems;  // errors and warnings, in the order of their places
+  std::vector<text::Problem> problems;  // errors and warnings, by position
 };
 
-// weir.yaml -> Config, or every mistake in it at its place.
+// Loads weir.yaml, or reports every error in it with its position.
 [[nodiscard]] LoadedConfig load_config(const std::filesystem::path& path, const Environment& environment);
 
-// `file` is the name that the problems carry; paths in the text are relative to its folder.
+// `file` is the name in problems. Paths in the text are relative to its folder.
 [[nodiscard]] LoadedConfig load_config_text(std::string_view text, const std::filesystem::path& file,
                                             const Environment& environment);
 
-// What a server would do, a line for each subject: for --check.
+// Returns the lines of --check, one per subject.
 [[nodiscard]] std::vector<std::string> describe(const Config& config);
 
-// Names what a server that began with `before` does not follow without a restart (`listeners.http`, `state`), in
-// `after`. Single fields are put back to what they were; sections are the caller's to keep.
-[[nodiscard]] std::vector<std::string> hold_back(const Config& before, Config& after);
+// Returns the changes in `after` that require a restart (`listeners.http`, `state`). Single fields are restored to
+// their values in `before`; the caller keeps the old sections.
+[[nodiscard]] std::vector<std::string> restart_required(const Config& before, Config& after);
 
-// The JSON Schema (draft 2020-12) of weir.yaml, for editors.
+// Returns the JSON Schema (draft 2020-12) of weir.yaml, for editors.
 [[nodiscard]] std::string config_schema();
 
-// As it is written, but for its password.
+// Returns the URL with its password masked.
 [[nodiscard]] std::string shown(const store::redis::Url& url);
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// What the table of fields tells about a configuration: its lines for --check, what needs a restart, and the schema.
+// Derived from the table of fields: the lines of --check, changes that require a restart, and the JSON Schema.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 namespace weir::server {
 namespace {
 
-using Line = std::pair<std::string, std::vector<std::string>>;  // its subject, and its parts
+using Line = std::pair<std::string, std::vector<std::string>>;  // subject, parts
 
 std::string first_segment(const std::string& path) {
   return path.substr(0, path.find('.'));
@@ -26,18 +26,18 @@ std::string subject_of(const Field& field, const std::string& path, const Parts&
 
 void describe_section(const std::string& section, const Parts& parts, std::vector<Line>& lines) {
   visit_fields(section, parts, [&](const Field& field, const std::string& path, const Parts& owner) {
-    const std::string said = field.says ? field.says(owner) : "";
-    if (!said.empty()) {
+    const std::string text = field.describe ? field.describe(owner) : "";
+    if (!text.empty()) {
       const std::string subject = subject_of(field, path, owner);
       if (lines.empty() || lines.back().first != subject) lines.push_back({subject, {}});
-      lines.back().second.push_back(said);
+      lines.back().second.push_back(text);
     }
     if (field.kind.is_section && (!field.kind.is_on || field.kind.is_on(owner))) describe_section(path, owner, lines);
   });
 }
 
-// Changed sections by their names, and changed fields, which get back their values.
-void hold_back_in(const std::string& section, const Parts& before, Config& after, std::vector<std::string>& names) {
+// Adds the names of changed sections and fields. Changed fields get back their old values.
+void find_restarts(const std::string& section, const Parts& before, Config& after, std::vector<std::string>& names) {
   visit_fields(section, before, [&](const Field& field, const std::string& path, const Parts& owner) {
     Parts other{after};
     if (owner.listener != nullptr) {
@@ -51,7 +51,7 @@ void hold_back_in(const std::string& section, const Parts& before, Config& after
                                                            : first_segment(path);
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
-    if (field.kind.is_section) hold_back_in(path, owner, after, names);
+    if (field.kind.is_section) find_restarts(path, owner, after, names);
   });
 }
 
@@ -59,16 +59,18 @@ constexpr std::string_view schema_head = R"({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://weir.example/schema/weir-1.json",
   "title": "weir.yaml",
-  "description": "Where the listeners are, who may use them, where state and log go. What takes more than one value to be wrong, `weir serve --check` says.",
+  "description": "Configuration of the Weir server: listeners, access control, state, log and store. `weir serve --check` also validates rules that span several fields.",
   "$defs": {
-    "off": { "description": "Readers of YAML 1.1 see a truth value in it.", "enum": ["off", false] },
+    "off": { "description": "YAML 1.1 parsers read it as a boolean.", "enum": ["off", false] },
     "path": { "type": "string", "minLength": 1, "maxLength": 4095, "not": { "pattern": "^~/" } },
-    "time": { "type": "string", "pattern": "^(0s|[1-9][0-9]*(ms|s|min|h|day))$", "examples": ["500ms", "10s", "1min"] },
+    "time": { "type": "string", "pattern": "^(0s|[1-9][0-9]*(ms|s|sec|min|m|h|day))$", "examples": ["500ms", "10s", "1min"] },
     "size": { "type": "string", "pattern": "^(0|[1-9][0-9]*)(KiB|MiB|GiB)$", "examples": ["64KiB", "256MiB", "2GiB"] },
     "address": {
-      "type": "string",
-      "pattern": "^(unix:/.+|[^:]*:[0-9]+|\\[[0-9A-Fa-f:.]+\\]:[0-9]+)$",
-      "examples": ["127.0.0.1:8080", ":8080", "[::1]:8080", "unix:/run/weir/http.sock"]
+      "type": ["string", "integer"],
+      "pattern": "^(unix:/.+|[0-9]+|[^:]*:[0-9]+|\\[[0-9A-Fa-f:.]+\\]:[0-9]+)$",
+      "minimum": 0,
+      "maximum": 65535,
+      "examples": ["127.0.0.1:8080", 8080, ":8080", "[::1]:8080", "unix:/run/weir/http.sock"]
     },
     "host": { "type": "string", "pattern": "^(\\*|[A-Za-z0-9._-]{1,253})$", "examples": ["limits.example.com", "*"] },
     "word": { "type": "string", "pattern": "^[!-~]{1,128}$" },
@@ -94,13 +96,14 @@ std::string field_schema(const Field& field, const std::string& path, const Part
   return fmt::format(R"({{ {}"oneOf": [{{ {} }}, {{ {} }}] }})", description, kind.alternative, object);
 }
 
-// The members of the schema of a section.
+// Returns the members of the JSON Schema object of a section.
 std::string object_schema(const std::string& section, const Parts& parts, const std::string& indent) {
   std::vector<std::string> properties;
   std::vector<std::string> required;
   const std::string inner = indent + "  ";
   visit_fields(section, parts, [&](const Field& field, const std::string& path, const Parts& owner) {
-    if (!field.kind.is_section && field.kind.schema.empty()) return;  // refused
+    if (!field.kind.is_section && field.kind.schema.empty())
+      return;  // a field that exists only to be rejected with a hint
     const std::string name(last_segment(path));
     properties.push_back(fmt::format("\n{}\"{}\": {}", inner, name, field_schema(field, path, owner, inner)));
     if (field.kind.required) required.push_back(fmt::format("\"{}\"", name));
@@ -118,14 +121,14 @@ std::vector<std::string> describe(const Config& config) {
   std::vector<Line> lines;
   describe_section("", {copy}, lines);
   std::vector<std::string> texts;
-  for (const auto& [subject, said] : lines) texts.push_back(fmt::format("{}: {}", subject, fmt::join(said, ", ")));
+  for (const auto& [subject, parts] : lines) texts.push_back(fmt::format("{}: {}", subject, fmt::join(parts, ", ")));
   return texts;
 }
 
-std::vector<std::string> hold_back(const Config& before, Config& after) {
+std::vector<std::string> restart_required(const Config& before, Config& after) {
   Config copy = before;
   std::vector<std::string> names;
-  hold_back_in("", {copy}, after, names);
+  find_restarts("", {copy}, after, names);
   return names;
 }
 

@@ -1,5 +1,4 @@
-// The kinds of values in weir.yaml: for each how it is read, with its bounds and messages, how two are compared, and
-// its JSON Schema.
+// The kinds of values in weir.yaml. Each has a parser with bounds and messages, a comparison, and a JSON Schema.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace weir::server::kinds {
 using text::Form;
 using text::Node;
 
-inline constexpr std::size_t max_values = 100;  // of a list
+inline constexpr std::size_t max_values = 100;  // maximum length of a list
 inline constexpr std::string_view redis_example = "urls: [redis://127.0.0.1:6379/0]";
 
 template <class T>
@@ -30,7 +29,7 @@ T* pointer_to(std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-// The part that has fields of that type; null: it is off.
+// The part of the configuration of type T, or null if it is off.
 template <class T>
 T* part(const Parts& parts) {
   Config& config = parts.config;
@@ -66,7 +65,7 @@ inline bool same_value(const std::optional<net::TlsFiles>& a, const std::optiona
   return a->certificate_chain == b->certificate_chain && a->key == b->key && a->client_ca == b->client_ca;
 }
 
-// A kind that compares and copies; how it is read comes on top.
+// A kind that compares and copies. The caller adds the parser.
 template <class Owner, class T>
 Kind kind_of(T Owner::* member, std::string schema = "") {
   Kind kind;
@@ -80,18 +79,18 @@ Kind kind_of(T Owner::* member, std::string schema = "") {
   return kind;
 }
 
-// A single value, as parse(text, reading) reads it.
+// A single value, read by parse(text, reading).
 template <class Owner, class T, class Parse>
 Kind value(T Owner::* member, Form form, std::string schema, Parse parse) {
   Kind kind = kind_of(member, std::move(schema));
-  kind.read = [=](const Spot& at) {
+  kind.read = [=](const FieldContext& at) {
     auto written = at.map.value(at.name(), form, [&](std::string_view text) { return parse(text, at.reading); });
     if (written) part<Owner>(at.parts)->*member = std::move(written->value);
   };
   return kind;
 }
 
-// The same for a parser that takes the text alone.
+// A single value, read by parse(text).
 template <class Owner, class T, class Read>
 Kind text(T Owner::* member, Result<Read> (*parse)(std::string_view), std::string schema) {
   return value(member, Form::text, std::move(schema),
@@ -102,12 +101,12 @@ inline std::string reference(std::string_view definition) {
   return fmt::format(R"("$ref": "#/$defs/{}")", definition);
 }
 
-// `none` is the word that stands for no file.
+// A file path, or the word `none`, which means no file.
 template <class Owner, class T>
 Kind path(T Owner::* member, std::string_view none = "") {
   const auto parse = [](std::string_view text, const Reading& reading) { return parse_path(text, reading.folder); };
   Kind kind = value(member, Form::text, reference("path"), parse);
-  kind.read = [none, read = kind.read](const Spot& at) {
+  kind.read = [none, read = kind.read](const FieldContext& at) {
     const Node* node = at.find();
     const bool is_none = !none.empty() && node != nullptr && node->is_scalar() && node->text == none;
     if (!is_none) read(at);
@@ -130,7 +129,7 @@ Kind time(T Owner::* member, TimeBounds bounds) {
 template <class Owner, class T>
 Kind whole(T Owner::* member, text::Bounds bounds) {
   return value(member, Form::number,
-               fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", bounds.least, bounds.most),
+               fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", bounds.min, bounds.max),
                [=](std::string_view text, const Reading&) { return text::parse_whole(text, bounds); });
 }
 
@@ -140,24 +139,24 @@ Kind truth(bool Owner::* member) {
                [](std::string_view text, const Reading&) { return text::parse_truth(text); });
 }
 
-// One of the values of an enumeration, by their names in its order.
+// A value of an enumeration. `names` are in its order.
 template <class Owner, class Enum>
 Kind choice(Enum Owner::* member, const std::vector<std::string>& names) {
   Kind kind = kind_of(member, fmt::format(R"("enum": ["{}"])", fmt::join(names, R"(", ")")));
-  kind.read = [member, &names](const Spot& at) {
+  kind.read = [member, &names](const FieldContext& at) {
     const auto chosen = at.map.one_of(at.name(), names);
     if (chosen) part<Owner>(at.parts)->*member = static_cast<Enum>(chosen->value);
   };
   return kind;
 }
 
-// One value, or a list of them: take(node, text, spot) for each.
+// One value or a list. Calls take(node, text, context) for each.
 template <class Owner, class T, class Take>
 Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take take) {
   constexpr auto schema =
       R"("oneOf": [{{ {0} }}, {{ "type": "array", "items": {{ {0} }}, "minItems": 1, "maxItems": {1} }}])";
   Kind kind = kind_of(member, fmt::format(schema, reference(item), max_values));
-  kind.read = [=](const Spot& at) {
+  kind.read = [=](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr) return;
     (part<Owner>(at.parts)->*member).clear();
@@ -168,9 +167,10 @@ Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take tak
     if (node->is_scalar()) {
       take_one(*node);
     } else if (node->is_map()) {
-      problems.error(node->at, fmt::format("{} has to be a single value or a list of them, not a map", at.name()));
+      problems.error(node->at, fmt::format("{} must be a single value or a list, not a map", at.name()));
     } else if (node->items.size() > max_values) {
-      problems.error(node->at, fmt::format("{} has {} values: at most {}", at.name(), node->items.size(), max_values));
+      problems.error(
+          node->at, fmt::format("{} has {} values; at most {} are allowed", at.name(), node->items.size(), max_values));
     } else if (const auto* items = text::items_of(*node, at.name(), problems)) {
       for (const Node& one : *items) take_one(one);
     }
@@ -178,20 +178,20 @@ Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take tak
   return kind;
 }
 
-inline void take_address(const Node& node, std::string_view text, const Spot& at) {
+inline void take_address(const Node& node, std::string_view text, const FieldContext& at) {
   const auto address = parse_listen(text);
   if (!address) return text::report(address.error(), at.name(), node.at, at.reading.problems);
   at.reading.addresses.push_back({at.parts.listener->name, *address, node.at});
   at.parts.listener->config->listen.push_back(*address);
 }
 
-inline void take_host(const Node& node, std::string_view text, const Spot& at) {
+inline void take_host(const Node& node, std::string_view text, const FieldContext& at) {
   auto host = parse_host(text);
   if (!host) return text::report(host.error(), at.name(), node.at, at.reading.problems);
   at.parts.listener->config->hosts.push_back(*std::move(host));
 }
 
-inline void take_url(const Node& node, std::string_view text, const Spot& at) {
+inline void take_url(const Node& node, std::string_view text, const FieldContext& at) {
   auto url = store::redis::parse_url(text);
   if (!url) {
     const Error shown{text::in_quotes(url.error().where), url.error().what};
@@ -202,17 +202,17 @@ inline void take_url(const Node& node, std::string_view text, const Spot& at) {
   redis.urls.push_back(*std::move(url));
 }
 
-// What is said of domains of envoyproxy/ratelimit's files: a map of their names.
+// Settings of envoyproxy/ratelimit domains: a map by name.
 inline Kind domains() {
   Kind kind = kind_of(&Config::charge_all,
                       R"("type": "object", "additionalProperties": { "type": "object", "additionalProperties": false, )"
                       R"("properties": { "denied": { "enum": ["charge_nothing", "charge_all"] } } })");
-  kind.read = [](const Spot& at) {
+  kind.read = [](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr) return;
     text::Problems& problems = at.reading.problems;
     if (!node->is_map()) {
-      return problems.error(node->at, "domains has to be a map, like shop: { denied: charge_all }");
+      return problems.error(node->at, "domains must be a map, like shop: { denied: charge_all }");
     }
     for (const text::Member& member : node->members) {
       text::MapReader domain(member.value, member.key.value, problems);
@@ -224,10 +224,10 @@ inline Kind domains() {
   return kind;
 }
 
-// Without quotes, other readers of the file take it for a number, and not all for the same one.
+// The value must be quoted, because YAML parsers disagree on whether 0660 is octal.
 inline Kind unix_mode() {
   Kind kind = text(&ListenerConfig::unix_mode, parse_mode, R"("type": "string", "pattern": "^0?[0-7]{3}$")");
-  kind.read = [read = kind.read](const Spot& at) {
+  kind.read = [read = kind.read](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr || !node->is_scalar() || node->quoted) return read(at);
     at.reading.problems.error(
@@ -239,7 +239,7 @@ inline Kind unix_mode() {
 inline Kind x_rate_limit() {
   Kind kind;
   kind.schema = R"("enum": ["delta", "epoch", "off", false])";
-  kind.read = [](const Spot& at) {
+  kind.read = [](const FieldContext& at) {
     const auto form = at.map.one_of(at.name(), {"delta", "epoch", "off"});
     if (!form) return;
     at.parts.config.fields.choice.x_rate_limit = form->value < 2;
@@ -251,19 +251,19 @@ inline Kind x_rate_limit() {
 inline Kind version() {
   Kind kind;
   kind.schema = R"("const": 1)";
-  kind.read = [](const Spot& at) {
+  kind.read = [](const FieldContext& at) {
     (void)at.map.value(at.name(), Form::number, [](std::string_view text) -> Result<bool> {
       if (text == "1") return true;
-      return failure(text::in_quotes(text), "this version is not known: write 1");
+      return failure(text::in_quotes(text), "unknown version: write 1");
     });
   };
   return kind;
 }
 
-// A field that people would expect, but that has no place.
-inline Kind refused(std::string_view why) {
+// A field that does not exist, with a hint for users who expect it.
+inline Kind rejected(std::string_view why) {
   Kind kind;
-  kind.read = [why](const Spot& at) { at.map.refuse(at.name(), why); };
+  kind.read = [why](const FieldContext& at) { at.map.refuse(at.name(), why); };
   return kind;
 }
 
@@ -271,7 +271,7 @@ inline Kind section(Check* check = nullptr, std::string schema = "") {
   Kind kind;
   kind.is_section = true;
   kind.schema = std::move(schema);
-  kind.read = [check](const Spot& at) {
+  kind.read = [check](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr) return;
     read_section(*node, at.path, at.reading, at.parts);
@@ -280,7 +280,7 @@ inline Kind section(Check* check = nullptr, std::string schema = "") {
   return kind;
 }
 
-// A section that is compared as a whole.
+// A section that is compared as one value.
 template <class Owner, class T>
 Kind section_of(T Owner::* member, Check* check = nullptr, std::string schema = "") {
   Kind kind = section(check, std::move(schema));
@@ -288,26 +288,26 @@ Kind section_of(T Owner::* member, Check* check = nullptr, std::string schema = 
   return kind;
 }
 
-// A section that is there if it is written.
+// A section that is off unless it is present.
 template <class Owner, class T>
 Kind optional_section(std::optional<T> Owner::* member, Check* check = nullptr, std::string schema = "") {
   Kind kind = section_of(member, check, std::move(schema));
   kind.is_on = [member](const Parts& parts) { return (part<Owner>(parts)->*member).has_value(); };
-  kind.read = [member, read = kind.read](const Spot& at) {
+  kind.read = [member, read = kind.read](const FieldContext& at) {
     if (at.find() != nullptr) (part<Owner>(at.parts)->*member).emplace();
     read(at);
   };
   return kind;
 }
 
-// A section that may be `off` instead. `on` is its value where a map is written and there is none yet.
+// A section that may be `off`. `on` is the value that a map starts from if it was off.
 template <class Owner, class T>
 Kind section_or_off(std::optional<T> Owner::* member, const T& on = {}, Check* check = nullptr) {
   Kind kind = section(check);
   kind.alternative = reference("off");
   kind.is_on = [member](const Parts& parts) { return (part<Owner>(parts)->*member).has_value(); };
   kind.same = [is_on = kind.is_on](const Parts& a, const Parts& b) { return is_on(a) == is_on(b); };
-  kind.read = [member, on, read = kind.read](const Spot& at) {
+  kind.read = [member, on, read = kind.read](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr) return;
     std::optional<T>& target = part<Owner>(at.parts)->*member;
@@ -317,17 +317,17 @@ Kind section_or_off(std::optional<T> Owner::* member, const T& on = {}, Check* c
     }
     if (node->is_scalar() && node->text == "off") return target.reset();
     const std::string found = node->is_scalar() ? text::in_quotes(node->text) : std::string(name_of(node->kind));
-    at.reading.problems.error(node->at, fmt::format("{} has to be off or a map, not {}", at.name(), found));
+    at.reading.problems.error(node->at, fmt::format("{} must be off or a map, not {}", at.name(), found));
   };
   return kind;
 }
 
 inline Kind listener() {
   Kind kind = section_or_off(&Listener::config, {}, check_listener);
-  kind.read = [read = kind.read](const Spot& at) {
+  kind.read = [read = kind.read](const FieldContext& at) {
     const Node* node = at.find();
-    const bool says_where = node != nullptr && (!node->is_map() || node->find("listen") != nullptr);
-    if (says_where) at.parts.listener->origin = at.reading.problems.file();
+    const bool sets_address = node != nullptr && (!node->is_map() || node->find("listen") != nullptr);
+    if (sets_address) at.parts.listener->origin = at.reading.problems.file();
     read(at);
   };
   return kind;
@@ -337,7 +337,7 @@ inline Kind listener() {
 inline Kind store() {
   Kind kind = section_of(&Config::store, check_store, R"("minProperties": 1, "maxProperties": 1)");
   kind.alternative = R"("const": "local")";
-  kind.read = [read = kind.read](const Spot& at) {
+  kind.read = [read = kind.read](const FieldContext& at) {
     const Node* node = at.find();
     if (node == nullptr || !node->is_scalar()) return read(at);
     if (node->text == "local") return;

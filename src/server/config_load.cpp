@@ -1,4 +1,4 @@
-// weir.yaml -> Config. What the file does not say stays as it is by default.
+// Loads weir.yaml. Absent fields keep their defaults.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -12,7 +12,7 @@
 namespace weir::server {
 namespace {
 
-// By what only the one or the other has.
+// Recognizes a policy by fields that weir.yaml does not have.
 bool is_policy(const text::Node& root) noexcept {
   const auto has = [&](std::initializer_list<std::string_view> keys) {
     return std::ranges::any_of(keys, [&](std::string_view key) { return root.find(key) != nullptr; });
@@ -25,9 +25,9 @@ bool is_policy(const text::Node& root) noexcept {
 
 void read_section(const text::Node& node, const std::string& path, Reading& reading, const Parts& parts) {
   text::MapReader map(node, path.empty() ? "weir.yaml" : last_segment(path), reading.problems);
-  visit_fields(path, parts, [&](const Field& field, const std::string& place, const Parts& owner) {
-    if (field.kind.required) (void)map.require(last_segment(place), *field.kind.required);
-    field.kind.read({map, place, reading, owner});
+  visit_fields(path, parts, [&](const Field& field, const std::string& field_path, const Parts& owner) {
+    if (field.kind.required) (void)map.require(last_segment(field_path), *field.kind.required);
+    field.kind.read({map, field_path, reading, owner});
   });
   map.finish();
 }
@@ -38,9 +38,7 @@ LoadedConfig load_config_text(std::string_view text, const std::filesystem::path
   LoadedConfig loaded;
   const auto root = text::parse_yaml(text, problems);
   if (root && is_policy(*root)) {
-    problems.error(
-        root->at,
-        "this is a policy; --config is for weir.yaml, which says where to listen: write --policy " + file.string());
+    problems.error(root->at, "this is a policy, not weir.yaml; use --policy " + file.string());
   } else if (root) {
     Config config = default_config(environment);
     Reading reading{.folder = file.parent_path(), .problems = problems};

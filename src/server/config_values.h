@@ -1,5 +1,5 @@
-// The scalars of weir.yaml that the policy language does not have: text -> value, exactly, or an Error whose `what`
-// says what to write instead (its `where` is the text, in quotes).
+// Parsers of the scalars of weir.yaml that the policy language does not have. An Error has the quoted text as its
+// `where` and the expected form in its `what`.
 #pragma once
 
 #include <sys/types.h>
@@ -18,43 +18,44 @@
 namespace weir::server {
 
 struct SizeBounds {
-  std::size_t least = 1;
-  std::size_t most = std::size_t{1} << 40;
+  std::size_t min = 1;
+  std::size_t max = std::size_t{1} << 40;
 };
 
 // `64KiB`, `256MiB`, `2GiB`.
 [[nodiscard]] Result<std::size_t> parse_size(std::string_view text, SizeBounds bounds);
 
-// `256MiB`: in the largest unit that is exact.
-[[nodiscard]] std::string size_text(std::size_t bytes);
+// `256MiB`, in the largest unit that is exact. The separator precedes the unit.
+[[nodiscard]] std::string size_text(std::size_t bytes, std::string_view separator = "");
 
 struct TimeBounds {
-  Duration least{};
-  Duration most = std::chrono::hours(1);
+  Duration min{};
+  Duration max = std::chrono::hours(1);
 };
 
-// A length of time as a policy writes it; where the least is zero, `0s` as well.
+// A duration in the notation of policies. `0s` is allowed if the lower bound is zero.
 [[nodiscard]] Result<Duration> parse_time(std::string_view text, TimeBounds bounds);
 
 // `1/10`, or a decimal number with at most six places; above 0 and at most 1.
 [[nodiscard]] Result<Share> parse_sample(std::string_view text);
 
-// Three octal digits, with or without a zero before them.
+// Three octal digits, with or without a leading zero.
 [[nodiscard]] Result<mode_t> parse_mode(std::string_view text);
 
-// An address as net reads it; the path of a unix socket begins at the root. `:8080` is that port on every address.
+// An address in the notation of net::Address; a unix socket needs an absolute path. `8080` is that port on 127.0.0.1,
+// `:8080` on every address.
 [[nodiscard]] Result<net::Address> parse_listen(std::string_view text);
 
-// A name as a Host field has it, without a port; or `*`.
+// A host name without a port, or `*`.
 [[nodiscard]] Result<std::string> parse_host(std::string_view text);
 
-// Relative to `folder`, unless it begins at the root.
+// A relative path is relative to `folder`.
 [[nodiscard]] Result<std::filesystem::path> parse_path(std::string_view text, const std::filesystem::path& folder);
 
-// What goes into a Redis command as one word: a user, the name of a master.
+// One argument of a Redis command: a user, or the name of a master.
 [[nodiscard]] Result<std::string> parse_word(std::string_view text);
 
-// What Redis keys begin with: no braces, which would choose a slot of a cluster.
+// The prefix of Redis keys. Braces are rejected: they would select a cluster slot.
 [[nodiscard]] Result<std::string> parse_prefix(std::string_view text);
 
 }  // namespace weir::server

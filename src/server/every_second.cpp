@@ -17,8 +17,8 @@ void EverySecond::stop() noexcept {
   thread_.join();
 }
 
-// Waits are by another clock than the one that is looked at: one that ends too early is followed by a short one. What a
-// clock that is set meanwhile does to one wait is over with it.
+// wait_for uses the steady clock. If it returns before the wall clock reaches the second, the loop waits again. If the
+// wall clock is set, only the current wait is affected.
 void EverySecond::run(const std::stop_token& stopping, const std::function<void()>& work) {
   std::mutex mutex;
   std::condition_variable_any woken;

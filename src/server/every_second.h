@@ -1,5 +1,5 @@
-// Does something at every whole second of the wall clock, on a thread of its own, so that neither a snapshot nor a
-// reload nor a request delays it.
+// Runs a function at every whole second of the wall clock, on its own thread: snapshots, reloads and requests do not
+// delay it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class EverySecond {
   ~EverySecond() { stop(); }
 
   void start(std::function<void()> work);
-  // Returns when it is not at work any more. May be called again, and without start().
+  // Waits for the function to return. May be called repeatedly, and without start().
   void stop() noexcept;
 
  private:

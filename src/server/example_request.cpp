@@ -17,7 +17,7 @@
 namespace weir::server {
 namespace {
 
-// How much of a policy is tried.
+// Bounds of the search.
 constexpr std::size_t max_routes = 100;
 constexpr std::size_t max_addresses = 8;
 constexpr std::size_t max_tiers = 8;
@@ -27,7 +27,7 @@ struct Example {
   std::string path = "/hello";
 };
 
-// A request that the template matches.
+// Returns a request that the template matches.
 Example example_of(const policy::RouteTemplate& route) {
   Example example{.method = route.method.value_or("GET"), .path = {}};
   for (const policy::Segment& segment : route.segments) {
@@ -49,10 +49,10 @@ std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
   return examples;
 }
 
-// The callers to try, since a limit may be for some of them only.
+// The callers to try: a limit may cover only some of them.
 struct Callers {
-  std::vector<Header> headers;         // one for each header that a limit is keyed by
-  std::vector<std::string> addresses;  // one in each range that a limit is for; the first is in none of them
+  std::vector<Header> headers;         // one for each header that is part of a key
+  std::vector<std::string> addresses;  // 192.0.2.7, then one from each range that a limit covers
   std::vector<std::string_view> tiers{""};
 };
 
@@ -142,7 +142,7 @@ class Search {
            std::ranges::any_of(matched_.limits, [](const match::MatchedLimit& limit) { return !limit.is_shared; });
   }
 
-  // A concurrency limit is only for requests that take a receipt.
+  // True if the example must reserve, because a concurrency limit requires a receipt.
   [[nodiscard]] bool reserves() const {
     return std::ranges::any_of(matched_.limits, [&](const match::MatchedLimit& limit) {
       return matcher_.ruleset().limits[limit.limit].algorithm == policy::PolicyAlgorithm::concurrency;
@@ -162,7 +162,7 @@ std::string value_for(const policy::Descriptor& descriptor) {
   return value;
 }
 
-// The entries that lead to the first limit below `level`; none if there is none.
+// Returns the entries that lead to the first limit below `level`, if there is one.
 std::optional<std::string> entries_of(const std::vector<policy::Descriptor>& level) {
   for (const policy::Descriptor& each : level) {
     const std::string entry =

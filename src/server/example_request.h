@@ -9,11 +9,11 @@
 namespace weir::server {
 
 struct ExampleRequest {
-  std::string path;  // of the listener: /v1/check, or /json for descriptors
+  std::string path;  // /v1/check, or /json for descriptors
   std::string body;  // JSON
 };
 
-// Nothing if none was found.
+// Returns no value if it finds none.
 [[nodiscard]] std::optional<ExampleRequest> example_request(const match::Matcher& matcher);
 
 }  // namespace weir::server

@@ -12,32 +12,34 @@
 namespace weir::server {
 namespace {
 
-// `[::]` takes IPv4 as well.
-bool takes_all_of(const net::Address& address, const net::Address& other) {
+// True if `address` also accepts connections to `other`. `[::]` accepts IPv4 too.
+bool includes(const net::Address& address, const net::Address& other) {
   const std::string host = address.host();
   return host == "::" || (host == "0.0.0.0" && other.family() == AF_INET);
 }
 
 bool overlap(const net::Address& a, const net::Address& b) {
   if (a.unix_socket() || b.unix_socket()) return a.text() == b.text();
-  if (a.port() != b.port() || a.port() == 0) return false;  // the system chooses a port of its own for each 0
-  return a.text() == b.text() || takes_all_of(a, b) || takes_all_of(b, a);
+  if (a.port() != b.port() || a.port() == 0) return false;  // for port 0 the system chooses a free port each time
+  return a.text() == b.text() || includes(a, b) || includes(b, a);
 }
 
 Result<void> check_guard(const std::string& flag, const ListenerConfig& listener) {
   const net::Address& address = listener.listen.front();
   if (address.unix_socket() && listener.tls) {
-    return failure(flag,
-                   address.text() + ": a unix socket has no TLS, and weir.yaml gives this listener a certificate");
+    return failure(
+        flag,
+        address.text() + ": TLS is not available on a unix socket, and weir.yaml sets a certificate for this listener");
   }
   const bool has_guard = listener.exposed || listener.token_file || (listener.tls && !listener.tls->client_ca.empty());
   if (address.local() || has_guard) return {};
-  return failure(flag, address.text() +
-                           ": others can reach this address: add --exposed if that is meant, or give the listener a "
-                           "token_file or client certificates in weir.yaml");
+  return failure(flag,
+                 address.text() +
+                     ": this address is reachable from other hosts; add --exposed to allow unauthenticated access, "
+                     "or set a token_file or client certificates in weir.yaml");
 }
 
-Result<void> place(const std::string& text, bool exposed, Listener& listener) {
+Result<void> apply_flag(const std::string& text, bool exposed, Listener& listener) {
   listener.origin = "--" + listener.name;
   if (text == "off") {
     listener.config.reset();
@@ -53,8 +55,8 @@ Result<void> place(const std::string& text, bool exposed, Listener& listener) {
 
 }  // namespace
 
-std::vector<std::pair<PlacedAddress, PlacedAddress>> overlaps(const std::vector<PlacedAddress>& all) {
-  std::vector<std::pair<PlacedAddress, PlacedAddress>> found;
+std::vector<std::pair<ListenerAddress, ListenerAddress>> overlaps(const std::vector<ListenerAddress>& all) {
+  std::vector<std::pair<ListenerAddress, ListenerAddress>> found;
   for (auto later = all.begin(); later != all.end(); ++later) {
     for (auto earlier = all.begin(); earlier != later; ++earlier) {
       if (overlap(earlier->address, later->address)) found.emplace_back(*earlier, *later);
@@ -64,12 +66,12 @@ std::vector<std::pair<PlacedAddress, PlacedAddress>> overlaps(const std::vector<
 }
 
 Result<void> apply(const ListenerFlags& flags, Config& config) {
-  std::vector<PlacedAddress> all;
+  std::vector<ListenerAddress> all;
   std::vector<std::string> names;
   for (Listener& listener : config.listeners) {
     names.push_back("--" + listener.name);
     if (const auto flag = flags.listen.find(listener.name); flag != flags.listen.end()) {
-      if (auto placed = place(flag->second, flags.exposed, listener); !placed) return placed;
+      if (auto applied = apply_flag(flag->second, flags.exposed, listener); !applied) return applied;
     }
     if (!listener.config) continue;
     for (const net::Address& address : listener.config->listen) all.push_back({listener.name, address});
@@ -77,10 +79,11 @@ Result<void> apply(const ListenerFlags& flags, Config& config) {
   if (const auto two = overlaps(all); !two.empty()) {
     const auto& [first, second] = two.front();
     return failure("--" + first.listener,
-                   fmt::format("{}: the {} listener has {}: choose another address, or --{} off", first.address.text(),
-                               second.listener, second.address.text(), second.listener));
+                   fmt::format("{}: the {} listener already uses {}; choose another address, or --{} off",
+                               first.address.text(), second.listener, second.address.text(), second.listener));
   }
-  if (all.empty()) return failure(fmt::format("{}", fmt::join(names, ", ")), "every listener is off: nobody could ask");
+  if (all.empty())
+    return failure(fmt::format("{}", fmt::join(names, ", ")), "every listener is off; enable at least one");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Where listeners listen: addresses that two of them claim, and what the command line says.
+// The addresses of listeners: overlaps, and overrides on the command line.
 #pragma once
 
 #include <map>
@@ -14,23 +14,24 @@
 
 namespace weir::server {
 
-struct PlacedAddress {
+struct ListenerAddress {
   std::string listener;
   net::Address address;
-  std::optional<text::Mark> at{};  // in the file; none: it is a default
+  std::optional<text::Mark> at{};  // position in the file; none: a default
 };
 
-// Pairs that claim the same connections, the earlier one first. The system would not find them: with SO_REUSEPORT it
-// gives each a part of the connections.
-[[nodiscard]] std::vector<std::pair<PlacedAddress, PlacedAddress>> overlaps(const std::vector<PlacedAddress>& all);
+// Returns the pairs of addresses that overlap, the earlier one first. The system does not report them: with
+// SO_REUSEPORT each gets a part of the connections.
+[[nodiscard]] std::vector<std::pair<ListenerAddress, ListenerAddress>> overlaps(
+    const std::vector<ListenerAddress>& all);
 
-// Counts before weir.yaml; all else about a listener (certificates, tokens, bounds) stays as weir.yaml has it.
+// Overrides the addresses in weir.yaml. Other settings of a listener (certificates, tokens, bounds) stay.
 struct ListenerFlags {
-  std::map<std::string, std::string> listen{};  // by name, an address, or `off`
-  bool exposed = false;  // the listeners that are placed here may be reached by others without certificate or token
+  std::map<std::string, std::string> listen{};  // name to address, or `off`
+  bool exposed = false;                         // allows unauthenticated access to the listeners in `listen`
 };
 
-// An error says which flag is wrong, by itself or beside what weir.yaml says.
+// An error names the flag that is invalid, alone or together with weir.yaml.
 [[nodiscard]] Result<void> apply(const ListenerFlags& flags, Config& config);
 
 }  // namespace weir::server

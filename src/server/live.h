@@ -1,5 +1,5 @@
-// What the server knows of its last minutes: the seconds, what happened in them, and sudden bursts. One thread adds a
-// sample a second; any thread reads.
+// The last minutes of a server: per-second counts, notices and spikes. One thread adds a sample per second; any thread
+// may read.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace weir::server {
 
 class Live {
  public:
-  // `log` stays longer. The budget is that of the states.
+  // `log` must outlive this object. `memory_budget` is state.memory.
   Live(Instant start, observe::LogWriter& log, std::uint64_t memory_budget)
       : log_(log), memory_budget_(memory_budget), meter_(start) {}
 
@@ -31,13 +31,13 @@ class Live {
     Instant at{};
     observe::SecondMeter::Totals totals{};
     observe::Gauges gauges{};
-    std::string store_error{};                          // the last, if the store is away
+    std::string store_error{};                          // the last error, if the store is unavailable
     std::map<std::string, std::uint64_t> overflowed{};  // decisions on shared states, by limit
-    std::vector<const observe::TopDenied*> denied{};    // of each loop
+    std::vector<const observe::TopDenied*> denied{};    // one per loop
   };
   void add(Sample sample);
 
-  // From any thread.
+  // Thread-safe.
   void note(observe::Notice notice) { notices_.add(std::move(notice)); }
   void changed(Instant at, const observe::MadeChange& change);
 
@@ -47,13 +47,14 @@ class Live {
   [[nodiscard]] observe::Spikes& spikes() noexcept { return spikes_; }
 
  private:
-  static constexpr Duration overflow_pause = std::chrono::hours(1);  // between two notices about one limit
-  static constexpr std::size_t max_reported_consumers = 10;          // in a minute; the metric counts all
+  static constexpr Duration overflow_pause = std::chrono::hours(1);  // minimum time between two notices about one limit
+  static constexpr std::size_t max_reported_consumers =
+      10;  // maximum number of consumers reported per minute; the metric counts all
 
-  void tell_store(const Sample& sample);
-  void tell_overflow(const Sample& sample);
-  void tell_spikes(const Sample& sample, const observe::MeasuredSecond& measured);
-  void tell_spike(Instant at, const observe::Spikes::Spike& spike, const std::string& consumer);
+  void report_store(const Sample& sample);
+  void report_overflow(const Sample& sample);
+  void report_spikes(const Sample& sample, const observe::MeasuredSecond& measured);
+  void report_spike(Instant at, const observe::Spikes::Spike& spike, const std::string& consumer);
 
   observe::LogWriter& log_;
   const std::uint64_t memory_budget_;
@@ -62,18 +63,18 @@ class Live {
   observe::Notices notices_;
   observe::Spikes spikes_;
 
-  // Of the thread that adds.
+  // Used only by the thread that calls add().
   struct Overflow {
     std::uint64_t seen = 0;
-    Instant told{};
+    Instant reported_at{};
   };
   observe::SecondMeter meter_;
   observe::StoreState store_ = observe::StoreState::local;
   std::map<std::string, Overflow> overflows_;
-  Instant minute_{};                // in which consumers' spikes are told
-  std::size_t told_consumers_ = 0;  // in it
-  std::uint64_t last_message_ = 0;  // its id
-  std::uint64_t last_notice_ = 0;   // that was sent
+  Instant minute_{};  // the minute that reported_consumers_ counts
+  std::size_t reported_consumers_ = 0;
+  std::uint64_t last_message_ = 0;  // id of the last message
+  std::uint64_t last_notice_ = 0;   // id of the last notice that was sent
 };
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// The part of Server that the page reads: what is sampled, and figures of limits and the store.
+// The part of Server behind the admin page: samples, and figures of limits and of the store.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Of limits, what they decided: as in the status.
+// Counts decisions as the status does.
 observe::TrafficCounts counts_of_events(const engine::EventTotals& events) {
   observe::TrafficTotals totals;
   totals.add({{{"", ""}, events}});
@@ -85,7 +85,7 @@ void Server::sample() {
   sample.totals.traffic = traffic_totals(engine_->totals().by_limit_and_route);
   for (const auto& worker : workers_) worker->recorder().add_to(sample.totals.durations);
   if (sample.gauges.store == observe::StoreState::open) sample.store_error = store_status().error;
-  // Which limit it is takes longer to find out, and is asked only if there is one.
+  // Finding the limits is slower than comparing the total, so it is done only if the total has changed.
   const std::uint64_t overflowed = engine_->bindings()->tables().overflowed();
   if (std::exchange(overflowed_, overflowed) != overflowed) sample.overflowed = overflowed_by_limit();
   live_->add(std::move(sample));
@@ -94,14 +94,14 @@ void Server::sample() {
 void Server::watch_limits() {
   std::vector<std::string> names;
   for (const policy::CompiledLimit& limit : engine_->bindings()->ruleset().limits) names.push_back(limit.name);
-  live_->spikes().know(names);
+  live_->spikes().set_limits(names);
 }
 
 frontend::HistoryReport Server::history(std::string_view limit) {
   frontend::HistoryReport report{.seconds = live_->history().seconds()};
   if (limit.empty()) return report;
   report.limit = live_->history().of(limit);
-  // A second may have been added in between.
+  // A second may have been added between the two reads, so the lengths may differ.
   if (report.limit) {
     const std::size_t length = std::min(report.limit->size(), report.seconds.size());
     report.limit->erase(report.limit->begin(), report.limit->end() - static_cast<std::ptrdiff_t>(length));
@@ -110,15 +110,15 @@ frontend::HistoryReport Server::history(std::string_view limit) {
   return report;
 }
 
-frontend::LimitsReport Server::limits_report(const frontend::LimitsAsked& asked) {
+frontend::LimitsReport Server::limits_report(const frontend::LimitsQuery& query) {
   const Instant now = clock_.now();
   const auto bindings = engine_->bindings();
   const auto tally = engine_->totals().by_limit_and_route;
   const observe::TrafficTotals totals = traffic_totals(tally);
   frontend::LimitsReport report;
-  // Limits that the policy does not have any more are not told.
+  // Limits that are no longer in the policy are left out.
   for (const engine::BoundLimit& limit : bindings->limits()) {
-    if (asked.only.empty() || limit.source->name == asked.only) report.limits.try_emplace(limit.source->name);
+    if (query.only.empty() || limit.source->name == query.only) report.limits.try_emplace(limit.source->name);
   }
   const auto figures_of = [&](std::string_view limit) {
     const auto found = report.limits.find(limit);
@@ -134,11 +134,11 @@ frontend::LimitsReport Server::limits_report(const frontend::LimitsAsked& asked)
     if (limit.limit == "CL.THROTTLE") report.throttle = limit.counts;
     if (auto* const figures = figures_of(limit.limit)) figures->traffic = limit.counts;
   }
-  for (const auto& [place, events] : tally) {
-    auto* const figures = figures_of(place.first);
+  for (const auto& [limit_and_route, events] : tally) {
+    auto* const figures = figures_of(limit_and_route.first);
     if (figures == nullptr) continue;
     for (std::size_t kind = 0; kind < engine::event_kinds; ++kind) figures->total[kind] += events[kind];
-    figures->by_route.push_back({place.second, counts_of_events(events)});
+    figures->by_route.push_back({limit_and_route.second, counts_of_events(events)});
   }
   observe::RecorderTotals recorded;
   for (const auto& worker : workers_) worker->recorder().add_to(recorded);
@@ -149,19 +149,19 @@ frontend::LimitsReport Server::limits_report(const frontend::LimitsAsked& asked)
   for (observe::DeniedConsumer& denied :
        observe::TopDenied::top(denied_of_loops(), std::numeric_limits<std::size_t>::max(), now)) {
     auto* const figures = figures_of(denied.limit);
-    if (figures == nullptr || figures->top_denied.size() >= asked.top_denied) continue;
+    if (figures == nullptr || figures->top_denied.size() >= query.top_denied) continue;
     figures->top_denied.push_back(std::move(denied));
   }
   for (auto& [limit, figures] : report.limits) {
     std::ranges::stable_sort(figures.by_route, std::ranges::greater{},
                              [](const auto& of) { return of.counts.decisions; });
     figures.spike = live_->spikes().lasting(limit);
-    figures.recent = live_->history().of(limit, asked.recent);
+    figures.recent = live_->history().of(limit, query.recent);
   }
   return report;
 }
 
-// States of descriptors are those of their domain.
+// Adds the states of each limit. Descriptors share the states of their domain.
 void Server::add_states(const engine::Bindings& bindings, Instant now, frontend::LimitsReport& report) const {
   std::map<std::string, frontend::LimitFigures::States> by_name;
   for (const auto& table : bindings.tables().figures(now)) {
@@ -196,7 +196,7 @@ std::optional<frontend::StoreReport> Server::store_report() {
     counts->batch_size.add_to(report.batch_size);
     for (std::size_t kind = 0; kind < errors.size(); ++kind) errors[kind] += counts->errors[kind].value();
   }
-  report.topology = began_with_.store.redis->sentinel ? "sentinel" : servers > 1 ? "cluster" : "single";
+  report.topology = initial_config_.store.redis->sentinel ? "sentinel" : servers > 1 ? "cluster" : "single";
   report.decisions = engine_->store_paths();
   report.slices = slices_out(*engine_->bindings());
   for (std::size_t kind = 0; kind < errors.size(); ++kind) {

@@ -1,4 +1,4 @@
-// Messages of the server itself, written to the log that denials go to.
+// Messages of the server, in the same log as denials.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace weir::server {
 
-// From any thread.
+// Thread-safe.
 class Log {
  public:
   Log(observe::LogWriter& writer, const Clock& clock, LogLevel level) : writer_(writer), clock_(clock), level_(level) {}

@@ -30,7 +30,7 @@ NodeCountFile::NodeCountFile(const fs::path& state_directory)
   if (!path_.empty()) saved_ = read_count(path_);
 }
 
-Result<void> NodeCountFile::keep(std::uint32_t nodes, SteadyTime now) {
+Result<void> NodeCountFile::update(std::uint32_t nodes, SteadyTime now) {
   if (path_.empty()) return {};
   const bool is_smaller = saved_ && nodes < *saved_;
   if (!is_smaller || !smaller_since_) smaller_since_ = is_smaller ? std::optional(now) : std::nullopt;
@@ -40,7 +40,7 @@ Result<void> NodeCountFile::keep(std::uint32_t nodes, SteadyTime now) {
   return write(nodes);
 }
 
-// Renamed into its place, so that nobody reads half of it.
+// Writes a temporary file and renames it, so that a reader never sees half of it.
 Result<void> NodeCountFile::write(std::uint32_t nodes) {
   const fs::path aside = path_.string() + ".new." + std::to_string(::getpid());
   {
@@ -51,7 +51,7 @@ Result<void> NodeCountFile::write(std::uint32_t nodes) {
   }
   std::error_code error;
   fs::rename(aside, path_, error);
-  if (error) return failure(path_.string(), "cannot be put in its place: " + error.message());
+  if (error) return failure(path_.string(), "cannot be renamed: " + error.message());
   return {};
 }
 

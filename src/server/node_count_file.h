@@ -1,8 +1,8 @@
-// The number of nodes that shared the store when they were last counted, in a file of the state directory: a node that
-// restarts while the store is unavailable goes on with the share that it had.
+// Stores the last counted number of nodes in the state directory, so that a node that restarts while the store is
+// unavailable keeps its share.
 //
-// A smaller count is written only when it has lasted: nodes that are restarted one after the other would each take the
-// others for gone, and all of them together more than the limit.
+// A smaller count is written only after it has lasted for a while. Otherwise a rolling restart would shrink the count,
+// and the shares of all nodes together would exceed the limit.
 #pragma once
 
 #include <chrono>
@@ -18,24 +18,24 @@ class NodeCountFile {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  // How long a smaller count must last.
+  // How long a smaller count must last before it is written.
   static constexpr std::chrono::minutes until_smaller{5};
 
-  // Reads the file. An empty directory: there is none, and nothing is written.
+  // Reads the file. With an empty path nothing is read or written.
   explicit NodeCountFile(const std::filesystem::path& state_directory);
 
-  // The count in the file; none: no file, or no number in it.
+  // The count in the file, if there is a valid one.
   [[nodiscard]] std::optional<std::uint32_t> saved() const noexcept { return saved_; }
 
-  // The nodes are so many now. Writes where that has changed.
-  [[nodiscard]] Result<void> keep(std::uint32_t nodes, SteadyTime now);
+  // Takes the current count and writes the file if needed.
+  [[nodiscard]] Result<void> update(std::uint32_t nodes, SteadyTime now);
 
  private:
   [[nodiscard]] Result<void> write(std::uint32_t nodes);
 
   std::filesystem::path path_;  // empty: none
   std::optional<std::uint32_t> saved_;
-  std::optional<SteadyTime> smaller_since_;  // the count, than the one in the file
+  std::optional<SteadyTime> smaller_since_;  // since when the count is below saved_
 };
 
 }  // namespace weir::server

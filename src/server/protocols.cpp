@@ -46,8 +46,8 @@ frontend::AdminOptions admin_options(const FrontendOptions& from) {
           .admin_token = from.admin_token};
 }
 
-// As the admin listener tells of its own.
-void tell(frontend::AdminBackend& backend, const frontend::MadeReset& reset) {
+// Reports a reset over RESP like one over the admin listener.
+void report_reset(frontend::AdminBackend& backend, const frontend::MadeReset& reset) {
   constexpr std::array outcomes{"done", "failed", "unanswered"};  // in the order of Outcome
   backend.changed({.what = "reset",
                    .limit = std::string(reset.limit),
@@ -55,7 +55,7 @@ void tell(frontend::AdminBackend& backend, const frontend::MadeReset& reset) {
                    .outcome = outcomes[static_cast<std::size_t>(reset.outcome)]});
 }
 
-// A protocol whose frontends take what `options_of` makes of the listener's options.
+// A protocol whose frontends are configured with the result of `options_of`.
 template <class FrontendType, auto options_of>
 class ProtocolOf : public Protocol {
  public:
@@ -70,7 +70,7 @@ class ProtocolOf : public Protocol {
     made_.push_back(made.get());
     return made;
   }
-  // One for each loop.
+  // One per loop.
   [[nodiscard]] const std::vector<FrontendType*>& made() const noexcept { return made_; }
 
  private:
@@ -87,7 +87,7 @@ class HttpProtocol final : public ProtocolOf<frontend::HttpFrontend, http_option
   }
 };
 
-// What Envoys enforce by themselves is assigned by all loops together.
+// All loops share the quotas that Envoys enforce themselves.
 class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> {
  public:
   using ProtocolOf::ProtocolOf;
@@ -96,17 +96,17 @@ class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> 
   void append_metrics(observe::MetricsPage& page) const override {
     using Type = observe::MetricsPage::Type;
     const frontend::Quotas::Figures figures = quotas_->figures();
-    page.family("weir_quota_streams", Type::gauge, "Envoys that are connected to the quota service.");
+    page.family("weir_quota_streams", Type::gauge, "Envoys connected to the quota service.");
     page.sample({}, figures.streams);
     page.family("weir_quota_buckets", Type::gauge, "Buckets that Envoys report to the quota service.");
     page.sample({}, figures.buckets);
-    page.family("weir_quota_states", Type::gauge, "Limits, by consumer, that the quota service divides.");
+    page.family("weir_quota_states", Type::gauge, "Limits, by consumer, that the quota service divides among Envoys.");
     page.sample({}, figures.states);
-    page.family("weir_quota_assignments_total", Type::counter, "Assignments that were new or changed.");
+    page.family("weir_quota_assignments_total", Type::counter, "New or changed assignments.");
     page.sample({}, figures.assignments);
-    page.family("weir_quota_renewals_total", Type::counter, "Assignments that were told again as they were.");
+    page.family("weir_quota_renewals_total", Type::counter, "Assignments sent again unchanged.");
     page.sample({}, figures.renewals);
-    page.family("weir_quota_rejected_total", Type::counter, "Reports of buckets for which there was no room.");
+    page.family("weir_quota_rejected_total", Type::counter, "Bucket reports rejected because the table was full.");
     page.sample({}, figures.refused);
   }
 
@@ -118,12 +118,12 @@ class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> 
   const std::shared_ptr<frontend::Quotas> quotas_ = std::make_shared<frontend::Quotas>();
 };
 
-// CL.THROTTLE has no limits of the policy, so it has states and figures of its own.
+// CL.THROTTLE is not part of the policy, so it has its own states and figures.
 class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_options> {
  public:
   using ProtocolOf::ProtocolOf;
 
-  static constexpr std::size_t memory_share = 4;  // one part in so many
+  static constexpr std::size_t memory_share = 4;  // 1/4 of state.memory
 
   [[nodiscard]] store::ThrottleTable* throttle_table() noexcept override { return throttles_.get(); }
 
@@ -165,13 +165,13 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
     page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
     page.sample({}, throttles_->bytes_used());
     page.family("weir_throttle_overflowed_total", Type::counter,
-                "Decisions by CL.THROTTLE on shared states, for want of memory.");
+                "Decisions by CL.THROTTLE on shared states, because memory was exhausted.");
     page.sample({}, throttles_->overflowed());
   }
 
  private:
   std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
-    const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { tell(backend, reset); };
+    const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { report_reset(backend, reset); };
     return add(with.context, resp_options(options), on_reset, transaction_budget_);
   }
 
@@ -179,7 +179,7 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
     return store::SnapshotFolder(folder).file("throttle");
   }
 
-  // Allowed, limited.
+  // Returns the numbers of allowed and limited decisions.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> decisions() const {
     std::pair<std::uint64_t, std::uint64_t> sum{};
     for (const frontend::RespFrontend* frontend : made()) {
@@ -197,7 +197,8 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
 class AdminProtocol final : public ProtocolOf<frontend::AdminFrontend, admin_options> {
  public:
   using ProtocolOf::ProtocolOf;
-  void add_traffic(observe::TrafficTotals& /*totals*/) const override {}  // operators are not traffic
+  void add_traffic(observe::TrafficTotals& /*totals*/) const override {
+  }  // requests of operators do not count as traffic
 
  private:
   std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
@@ -210,12 +211,12 @@ std::unique_ptr<Protocol> make_protocol(const std::string& name) {
   return std::make_unique<Type>(name);
 }
 
-// What is there to be had.
+// A row of the table of protocols.
 struct Entry {
   std::string_view name;
   std::string_view default_address;
   std::unique_ptr<Protocol> (*make)(const std::string& name);
-  std::size_t memory_share = 0;  // one part in so many of the memory is its own; 0: none
+  std::size_t memory_share = 0;  // its part of state.memory is 1/memory_share; 0: none
 };
 
 constexpr std::array<Entry, 4> entries{
@@ -247,9 +248,9 @@ Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const s
   return options;
 }
 
-std::unique_ptr<frontend::Frontend> Protocol::make_frontend(const FrontendDependencies& surroundings,
+std::unique_ptr<frontend::Frontend> Protocol::make_frontend(const FrontendDependencies& dependencies,
                                                             const FrontendOptions& options) {
-  auto frontend = make(surroundings, options);
+  auto frontend = make(dependencies, options);
   frontends_.push_back(frontend.get());
   return frontend;
 }

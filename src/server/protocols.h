@@ -1,5 +1,4 @@
-// The protocols that the server speaks. All else of the server goes over a list of them; only protocols.cpp says which
-// there are.
+// The protocols of the server. The rest of the server iterates over them; only protocols.cpp lists them.
 #pragma once
 
 #include <cstddef>
@@ -26,29 +25,29 @@
 
 namespace weir::server {
 
-// What a protocol is told, at the start and at every reload: from weir.yaml, with the tokens read.
+// Options of a frontend, at startup and after every reload: its listener in weir.yaml, with the tokens read.
 struct FrontendOptions {
   ListenerConfig listener;
-  frontend::Token token;        // of its listener; not set: none is needed
-  frontend::Token admin_token;  // not set: none could be made
-  std::size_t loops = 1;        // that share the bounds of the listener
+  frontend::Token token;        // unset: no token is required
+  frontend::Token admin_token;  // unset if there is no state directory
+  std::size_t loops = 1;        // the bounds of the listener are divided among them
 };
 
 [[nodiscard]] Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const std::string& admin_token,
                                                        std::size_t loops);
 
-// One protocol of a server: makes the frontend of each loop, and has what they share. It stays longer than they do, and
-// is asked for sums while they are there.
+// One protocol of a server. Creates the frontend of each loop and owns the state that the frontends share. Must outlive
+// them; sums are valid while they exist.
 class Protocol {
  public:
-  // Where a protocol keeps states of its own, beside those of the policy's limits.
+  // Options for protocols that have states of their own, besides those of the policy's limits.
   struct StateOptions {
-    std::size_t memory = 0;          // of weir.yaml, all of it
-    std::filesystem::path folder{};  // of snapshots; empty: there are none
+    std::size_t memory = 0;          // state.memory of weir.yaml
+    std::filesystem::path folder{};  // for snapshots; empty: none
     table::HashKey hash_key{};
     Instant now{};
   };
-  // What a frontend works with; all of it stays longer.
+  // Must outlive the frontend.
   struct FrontendDependencies {
     frontend::LoopContext& context;
     const frontend::Health& health;
@@ -60,41 +59,41 @@ class Protocol {
   Protocol& operator=(const Protocol&) = delete;
   virtual ~Protocol() = default;
 
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }  // of its listener in weir.yaml
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }  // the listener in weir.yaml
 
-  // For another loop. Not from several threads.
-  [[nodiscard]] std::unique_ptr<frontend::Frontend> make_frontend(const FrontendDependencies& surroundings,
+  // Creates the frontend of the next loop. Not thread-safe.
+  [[nodiscard]] std::unique_ptr<frontend::Frontend> make_frontend(const FrontendDependencies& dependencies,
                                                                   const FrontendOptions& options);
-  // Other options for the frontend of a loop, after a reload. On the loop's thread.
+  // Applies the options of a reload to the frontend of a loop. Called on the loop's thread.
   virtual void change(std::size_t loop, const FrontendOptions& options) = 0;
 
   [[nodiscard]] virtual Result<void> open_state(const StateOptions& /*options*/, Log& /*log*/) { return {}; }
   [[nodiscard]] virtual Result<void> save_state(const std::filesystem::path& /*folder*/, Instant /*now*/) { return {}; }
   [[nodiscard]] virtual std::size_t state_bytes() const { return 0; }
-  // So many nodes share the store. From any thread.
+  // Sets how many nodes share the store. Thread-safe.
   virtual void set_nodes(std::uint32_t /*nodes*/, Instant /*now*/) {}
-  // Of CL.THROTTLE; null: it has none.
+  // Returns the states of CL.THROTTLE; null for other protocols.
   [[nodiscard]] virtual store::ThrottleTable* throttle_table() noexcept { return nullptr; }
 
-  // One for each loop.
+  // One per loop.
   [[nodiscard]] const std::vector<const frontend::Frontend*>& frontends() const noexcept { return frontends_; }
   [[nodiscard]] std::uint64_t requests() const noexcept;
-  // What clients asked of it, for the status page.
+  // Adds the traffic of clients, for the status.
   virtual void add_traffic(observe::TrafficTotals& totals) const { totals.requests += requests(); }
   virtual void append_metrics(observe::MetricsPage& /*page*/) const {}
 
  private:
-  [[nodiscard]] virtual std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& surroundings,
+  [[nodiscard]] virtual std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& dependencies,
                                                                  const FrontendOptions& options) = 0;
 
   const std::string name_;
   std::vector<const frontend::Frontend*> frontends_;
 };
 
-// One for each listener that is on, in the order of the configuration.
+// Returns one protocol for each enabled listener, in the order of the configuration.
 [[nodiscard]] std::vector<std::unique_ptr<Protocol>> make_protocols(const Config& config);
 
-// What protocols leave to the states of the policy's limits, of the memory in weir.yaml.
+// Returns the share of state.memory that protocols leave to the policy's limits.
 [[nodiscard]] std::size_t policy_memory(const Config& config);
 
 }  // namespace weir::server

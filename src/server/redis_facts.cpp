@@ -34,7 +34,7 @@ void take_info(const Reply& reply, RedisFacts& facts) {
   }
 }
 
-// Of a master: its word, how far it is, and who follows it.
+// The reply of a master is: role, replication offset, replicas.
 void take_role(const Reply& reply, RedisFacts& facts) {
   if (reply.is(ReplyType::error) && facts.forbidden.empty()) facts.forbidden = reply.text();
   const auto role = store::redis::read_role(reply);
@@ -61,7 +61,7 @@ Result<void> measure(RedisProbe& probe, RedisFacts& facts) {
   return {};
 }
 
-// What deciding takes, as far as it can be tried without doing it.
+// Tries the commands that decisions need, in forms that change nothing.
 Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts& facts) {
   const auto take = [&](const Reply& reply) {
     const bool refused = reply.is(ReplyType::error) && reply.text().starts_with("NOPERM");
@@ -71,7 +71,7 @@ Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts
   auto sent = probe.send({"SCRIPT", "LOAD", "return 1"}, take);
   if (sent) sent = probe.send({"EVALSHA", no_script, "1", key}, take);
   if (sent) sent = probe.send({"MGET", key}, take);
-  // Of a heartbeat. A field without its value is refused, but only to a user who may write one.
+  // The commands of a heartbeat. HSET with an odd argument count fails, but only after the permission check.
   if (sent) sent = probe.send({"EVAL", "return 1", "1", key}, take);
   if (sent) sent = probe.send({"HSET", key, "field", "value", "field"}, take);
   if (sent) sent = probe.send({"HGETALL", key}, take);
@@ -82,7 +82,7 @@ Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts
 }  // namespace
 
 RedisProbe::RedisProbe(net::Loop& loop, store::redis::ServerConnection::Options options)
-    : loop_(loop), where_(options.endpoint.text()), timeout_(options.timeout) {
+    : loop_(loop), where_(options.endpoint.text()), timeout_(options.connect_timeout) {
   Owner& owner = *this;
   loop_.run([&] { connection_ = std::make_unique<store::redis::ServerConnection>(loop_, std::move(options), owner); });
 }
@@ -105,7 +105,7 @@ Result<void> RedisProbe::send(std::initializer_list<std::string_view> command, c
   });
 }
 
-// The connection itself is patient for as long, and has more to say about it: it gets a little more time.
+// The connection has the same timeout and a better message, so this waits a little longer.
 Result<void> RedisProbe::wait(const std::function<void()>& begin) {
   {
     const std::lock_guard guard(mutex_);
@@ -114,12 +114,12 @@ Result<void> RedisProbe::wait(const std::function<void()>& begin) {
   }
   loop_.run(begin);
   std::unique_lock lock(mutex_);
-  const auto enough = timeout_ + std::chrono::milliseconds(200);
-  if (!changed_.wait_for(lock, enough, [this] { return done_; })) {
+  const auto max_wait = timeout_ + std::chrono::milliseconds(200);
+  if (!changed_.wait_for(lock, max_wait, [this] { return done_; })) {
     lock.unlock();
-    loop_.run([this] { connection_->close(); });  // nothing is taken after this
+    loop_.run([this] { connection_->close(); });  // no reply is accepted after this
     lock.lock();
-    if (!done_) error_ = Error{where_, "does not answer within " + policy::duration_text(timeout_)};
+    if (!done_) error_ = Error{where_, "no answer within " + policy::duration_text(timeout_)};
   }
   if (error_) return tl::unexpected(*error_);
   return {};

@@ -1,4 +1,4 @@
-// What one Redis server says about itself, and what of it is unfit for limits.
+// Facts about one Redis server that decide whether it can store limits.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@
 
 namespace weir::server {
 
-// Sends single commands to one Redis server and waits for each reply: for a check, never for serving. Used by one
-// thread that is not the loop's; the loop runs as long as the probe lives.
+// Sends single commands to one Redis server and blocks until each reply. Used by --check, never while serving. Used by
+// one thread other than the loop's; the loop must run as long as the probe lives.
 class RedisProbe final : private store::redis::ServerConnection::Owner {
  public:
   using Take = std::function<void(const wire::resp::Reply&)>;
 
-  // Nothing takes longer than `options.timeout`.
+  // No call takes much longer than `options.connect_timeout`.
   RedisProbe(net::Loop& loop, store::redis::ServerConnection::Options options);
   ~RedisProbe() override;
   RedisProbe(const RedisProbe&) = delete;
@@ -34,12 +34,12 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
 
   [[nodiscard]] Result<void> connect();
 
-  // `take` has seen the answer, on the loop's thread, when this returns; an answer may be an error of the server.
+  // `take` is called on the loop's thread with the reply, which may be an error reply, before this returns.
   [[nodiscard]] Result<void> send(std::initializer_list<std::string_view> command, const Take& take);
 
-  // Of the last answer, as the loop saw it.
+  // Returns the round trip of the last command, measured on the loop.
   [[nodiscard]] Duration round_trip() const noexcept { return round_trip_; }
-  // By this machine's clock, half-way through it.
+  // Returns the midpoint of that round trip, by this host's clock.
   [[nodiscard]] Instant sent_at() const noexcept { return sent_at_; }
 
  private:
@@ -53,13 +53,13 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
   net::Loop& loop_;
   const std::string where_;
   const Duration timeout_;
-  std::unique_ptr<store::redis::ServerConnection> connection_;  // of the loop's thread, as the next two
+  std::unique_ptr<store::redis::ServerConnection> connection_;  // this and the next two belong to the loop's thread
   const Take* take_ = nullptr;
   std::chrono::steady_clock::time_point sent_;
   Duration round_trip_{};
   Instant sent_at_{};
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool done_ = false;
   std::optional<Error> error_;
@@ -68,16 +68,16 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
 struct RedisFacts {
   store::redis::ServerInfo info;
   store::redis::ServerRole role = store::redis::ServerRole::master;
-  std::size_t replicas = 0;  // that follow it
-  Duration round_trip{};     // the median of several
-  Duration clock_ahead{};    // of this machine's
-  std::string forbidden;     // what the user may not do, in the server's words; empty: nothing that is needed
+  std::size_t replicas = 0;
+  Duration round_trip{};   // median of several
+  Duration clock_ahead{};  // relative to this host's clock
+  std::string forbidden;   // the server's error about a missing permission; empty: none is missing
 };
 
-// `prefix` is that of our keys. Changes nothing there.
+// `prefix` is the prefix of Weir's keys. Changes nothing in Redis.
 [[nodiscard]] Result<RedisFacts> gather_facts(RedisProbe& probe, const std::string& prefix);
 
-// 6.2 is the first that fits.
+// The minimum version is 6.2.
 [[nodiscard]] bool is_too_old(std::string_view version) noexcept;
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// The part of Server that takes over changed files.
+// The part of Server that reloads files.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -12,22 +12,22 @@
 #include "server/server.h"
 
 namespace weir::server {
-// All that can fail comes before the first change. Listeners that need a restart go on as they are, with their tokens:
-// a guard belongs to the addresses that it guards.
+// Everything that can fail comes before the first change. Listeners that require a restart keep all of their settings:
+// a token must not change without the addresses that it guards.
 Result<std::string> Server::apply(Loaded loaded) {
   Config& next = *loaded.config;
-  const std::vector<std::string> held_back = hold_back(began_with_, next);
-  const auto is_held_back = [&](const std::string& listener) {
-    return std::ranges::find(held_back, "listeners." + listener) != held_back.end();
+  const std::vector<std::string> restarts = restart_required(initial_config_, next);
+  const auto needs_restart = [&](const std::string& listener) {
+    return std::ranges::find(restarts, "listeners." + listener) != restarts.end();
   };
   for (Listener& listener : next.listeners) {
-    if (is_held_back(listener.name)) listener.config.reset();
+    if (needs_restart(listener.name)) listener.config.reset();
   }
   const auto options = worker_options(next);
   if (!options) return tl::unexpected(options.error());
   std::vector<std::pair<net::TlsContext*, std::shared_ptr<ssl_ctx_st>>> certificates;
   for (const OpenListener& listener : listeners_) {
-    if (!listener.tls || is_held_back(listener.protocol->name())) continue;
+    if (!listener.tls || needs_restart(listener.protocol->name())) continue;
     auto read = listener.tls->prepare();
     if (!read) return tl::unexpected(read.error());
     certificates.emplace_back(listener.tls.get(), std::move(*read));
@@ -37,8 +37,8 @@ Result<std::string> Server::apply(Loaded loaded) {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     (*loops_)[i].run([&] { workers_[i]->change(*options); });
   }
-  const std::string restart = fmt::format("{}", fmt::join(held_back, ", "));
-  if (!restart.empty()) log_->warning("a restart is needed for what has changed in: " + restart);
+  const std::string restart = fmt::format("{}", fmt::join(restarts, ", "));
+  if (!restart.empty()) log_->warning("restart required to apply changes to: " + restart);
   const std::lock_guard guard(mutex_);
   config_.policy = next.policy;
   config_.merge_domains = next.merge_domains;
@@ -46,11 +46,11 @@ Result<std::string> Server::apply(Loaded loaded) {
   config_.fields = next.fields;
   config_.grace = next.grace;
   config_.drain = next.drain;
-  if (next.state.directory == began_with_.state.directory) {
+  if (next.state.directory == initial_config_.state.directory) {
     config_.state.snapshot_every = next.state.snapshot_every;
   }
   for (std::size_t i = 0; i < next.listeners.size(); ++i) {
-    if (!is_held_back(next.listeners[i].name)) config_.listeners[i] = std::move(next.listeners[i]);
+    if (!needs_restart(next.listeners[i].name)) config_.listeners[i] = std::move(next.listeners[i]);
   }
   reloads_.policy_file = config_.policy.value_or(std::filesystem::path()).string();
   reloads_.policy_origin = next.policy_origin;
@@ -65,13 +65,13 @@ Result<Server::Reload> Server::reload() {
   const Result<std::string> outcome =
       loaded.complete() ? apply(std::move(loaded)) : Result<std::string>(failure("reload", loaded.errors()));
   if (outcome) {
-    log_->info("the files were read again and are in force");
+    log_->info("configuration reloaded");
     log_policy();
   } else {
-    log_->error("nothing has changed, because of: " + outcome.error().message());
+    log_->error("reload failed, keeping the current configuration: " + outcome.error().message());
   }
   const Instant now = clock_.now();
-  tell_reload(now, outcome);
+  report_reload(now, outcome);
   if (outcome) watch_limits();
   const std::lock_guard guard(mutex_);
   ++(outcome ? reloads_.applied : reloads_.refused);
@@ -85,15 +85,15 @@ Result<Server::Reload> Server::reload() {
   return Reload{.digest = engine_->bindings()->ruleset().digest, .restart_needed = *outcome};
 }
 
-void Server::tell_reload(Instant now, const Result<std::string>& outcome) {
+void Server::report_reload(Instant now, const Result<std::string>& outcome) {
   observe::Notice notice{.kind = observe::Notice::Kind::reload, .at = now};
   if (outcome) {
     const std::string digest = engine_->bindings()->ruleset().digest;
-    notice.message = "the files were read again and are in force, digest " + digest.substr(0, 12);
-    if (!outcome->empty()) notice.message += "; a restart is needed for what has changed in: " + *outcome;
+    notice.message = "configuration reloaded, policy digest " + digest.substr(0, 12);
+    if (!outcome->empty()) notice.message += "; restart required to apply changes to: " + *outcome;
   } else {
     notice.level = observe::Level::error;
-    notice.message = "nothing has changed, because of: " + outcome.error().message();
+    notice.message = "reload failed, keeping the current configuration: " + outcome.error().message();
   }
   live_->note(std::move(notice));
 }
@@ -111,14 +111,14 @@ void Server::reload(Reloaded done) {
   if (wake) wake();
 }
 
-void Server::do_later(std::function<void()> work, std::function<void()> refused) {
+void Server::do_later(std::function<void()> work, std::function<void()> reject) {
   std::unique_lock lock(mutex_);
   if (stopping_) {
     lock.unlock();
-    refused();
+    reject();
     return;
   }
-  later_.push_back({std::move(work), std::move(refused)});
+  later_.push_back({std::move(work), std::move(reject)});
   const std::function<void()> wake = wake_;
   lock.unlock();
   if (wake) wake();
@@ -128,12 +128,12 @@ void Server::policy(PolicyRead done) {
   do_later([this, done] { done(policy_report()); }, [done] { done(failure("policy", "the server is stopping")); });
 }
 
-void Server::limits(const frontend::LimitsAsked& asked, LimitsRead done) {
-  do_later([this, asked, done] { done(limits_report(asked)); },
+void Server::limits(const frontend::LimitsQuery& query, LimitsRead done) {
+  do_later([this, query, done] { done(limits_report(query)); },
            [done] { done(failure("limits", "the server is stopping")); });
 }
 
-void Server::refuse_requests() {
+void Server::reject_requests() {
   std::vector<Reloaded> waiting;
   std::vector<Later> later;
   {
@@ -143,10 +143,10 @@ void Server::refuse_requests() {
     later.swap(later_);
   }
   for (const Reloaded& done : waiting) done(failure("reload", "the server is stopping"));
-  for (const Later& each : later) each.refused();
+  for (const Later& each : later) each.reject();
 }
 
-// Files are read here, and not on a loop. Again only if they have changed, or what they are compared with.
+// Reads files, so it must not run on a loop. Reads them again only if they or the active policy have changed.
 frontend::PolicyReport Server::policy_report() {
   const auto bindings = engine_->bindings();
   const policy::Ruleset& running = bindings->ruleset();

@@ -51,7 +51,7 @@ struct Unevaluated {
   std::array<observe::ListenerFigures::Unread, frontend::unread_names.size()> denied;
 };
 
-// A session that threw, and one whose input was beyond its bound, ended without an answer as well.
+// Sessions that threw, or whose input exceeded its bound, also ended without an answer.
 Unevaluated unevaluated_of(const net::ListenerCounts& counts, const std::vector<const frontend::Frontend*>& frontends) {
   Unevaluated sum{.failed = counts.faults + counts.overlong, .denied = {}};
   for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].reason = frontend::unread_names[i];
@@ -108,7 +108,7 @@ std::string Server::metrics() {
                                  .started = started_,
                                  .now = clock_.now()});
   observe::append_spike_metrics(page, live_->spikes());
-  page.single("weir_stream_clients", observe::MetricsPage::Type::gauge, "Readers of GET /v1/stream.",
+  page.single("weir_stream_clients", observe::MetricsPage::Type::gauge, "Clients of GET /v1/stream.",
               live_->feed().clients());
   for (const auto& protocol : protocols_) protocol->append_metrics(page);
   if (!store_counts_.empty()) append_store_metrics(page);
@@ -130,29 +130,29 @@ void Server::append_store_metrics(observe::MetricsPage& page) const {
   observe::append_slice_metrics(page, *engine_->bindings());
 }
 
-// Every loop has connections of its own to the same servers: what is told is of the loop that has it worst.
+// Every loop has its own connections to the same servers. Reports the loop whose connections are in the worst state.
 frontend::AdminStatus::Store Server::store_status() const {
-  frontend::AdminStatus::Store told{.kind = "redis"};
-  for (const store::redis::Url& url : began_with_.store.redis->urls) told.urls.push_back(shown(url));
-  told.connected = std::numeric_limits<std::uint64_t>::max();
+  frontend::AdminStatus::Store store{.kind = "redis"};
+  for (const store::redis::Url& url : initial_config_.store.redis->urls) store.urls.push_back(shown(url));
+  store.connected = std::numeric_limits<std::uint64_t>::max();
   auto worst = store::BreakerState::closed;
   for (const auto& counts : store_counts_) {
-    told.servers = std::max(told.servers, static_cast<std::uint64_t>(counts->servers.value()));
-    told.connected = std::min(told.connected, static_cast<std::uint64_t>(counts->connected.value()));
+    store.servers = std::max(store.servers, static_cast<std::uint64_t>(counts->servers.value()));
+    store.connected = std::min(store.connected, static_cast<std::uint64_t>(counts->connected.value()));
     worst = std::max(worst, counts->breaker());
     const Instant since(Duration(counts->unavailable_since.value()));
-    if (since != Instant{}) told.unavailable_since = std::min(told.unavailable_since.value_or(since), since);
-    const auto said = counts->last_error.get();
-    if (said.text.empty() || (told.failed_at && said.at < *told.failed_at)) continue;
-    told.failed_at = said.at;
-    told.error = said.text;
+    if (since != Instant{}) store.unavailable_since = std::min(store.unavailable_since.value_or(since), since);
+    const auto last_error = counts->last_error.get();
+    if (last_error.text.empty() || (store.failed_at && last_error.at < *store.failed_at)) continue;
+    store.failed_at = last_error.at;
+    store.error = last_error.text;
   }
   constexpr std::array<std::string_view, store::breaker_states> names{"closed", "half_open", "open"};
-  told.breaker = names[static_cast<std::size_t>(worst)];
+  store.breaker = names[static_cast<std::size_t>(worst)];
   const auto bindings = engine_->bindings();
-  if (const store::SliceHolder* const holder = bindings->slice_holder()) told.holder = holder->text();
-  nodes_->append_to(told);
-  return told;
+  if (const store::SliceHolder* const holder = bindings->slice_holder()) store.holder = holder->text();
+  nodes_->append_to(store);
+  return store;
 }
 
 frontend::AdminStatus Server::status() {
@@ -176,14 +176,14 @@ frontend::AdminStatus Server::status() {
   status.state.hash_key_id = names_->hash_of("");
   status.started_at = started_;
   for (const OpenListener& listener : listeners_) {
-    frontend::AdminStatus::Listener& told = status.listeners.emplace_back();
-    told.name = listener.protocol->name();
-    told.connections = counts_of(listener.sockets).open;
-    for (const auto& socket : listener.sockets) told.listen.push_back(socket->bound().text());
+    frontend::AdminStatus::Listener& row = status.listeners.emplace_back();
+    row.name = listener.protocol->name();
+    row.connections = counts_of(listener.sockets).open;
+    for (const auto& socket : listener.sockets) row.listen.push_back(socket->bound().text());
   }
   for (const auto& frontend : protocols_) status.memory.used += frontend->state_bytes();
   for (const auto& figures : engine_->table_figures(now)) status.memory.used += figures.bytes;
-  status.memory.budget = began_with_.state.memory;
+  status.memory.budget = initial_config_.state.memory;
   if (!store_counts_.empty()) status.store = store_status();
   std::map<std::string, frontend::AdminStatus::Candidate> candidates;
   for (const auto& [key, events] : tally) {
@@ -201,9 +201,7 @@ frontend::AdminStatus Server::status() {
 }
 
 std::vector<observe::DeniedConsumer> Server::top_denied(std::size_t most) {
-  std::vector<const observe::TopDenied*> all;
-  for (const auto& worker : workers_) all.push_back(&worker->recorder().denied());
-  return observe::TopDenied::top(all, most, clock_.now());
+  return observe::TopDenied::top(denied_of_loops(), most, clock_.now());
 }
 
 }  // namespace weir::server

@@ -28,7 +28,8 @@ constexpr std::size_t min_token_length = 16;
 constexpr std::size_t max_secret_length = 1024;
 constexpr std::size_t max_key_file_size = 65'536;
 constexpr std::size_t max_receipt_keys = 16;
-constexpr mode_t too_open = S_IWGRP | S_IRWXO;  // a group may read it: that is how services are given secrets
+constexpr mode_t too_open =
+    S_IWGRP | S_IRWXO;  // the group may read the file, since service managers share secrets that way
 
 bool is_token_character(char c) noexcept {
   return c > ' ' && c < 0x7f;
@@ -38,16 +39,16 @@ tl::unexpected<Error> unreadable(const fs::path& path) {
   return failure(path.string(), "cannot be read: " + std::generic_category().message(errno));
 }
 
-// The file as it is, but for the end of its line, as far as it is of interest. `what` is in messages: `a token`.
-Result<std::string> read_secret(const fs::path& path, std::string_view what, std::size_t longest = max_secret_length) {
+// Returns the file without its final line break, at most max_length + 3 bytes of it.
+Result<std::string> read_secret(const fs::path& path, std::size_t max_length = max_secret_length) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   struct stat status{};
   if (file == nullptr || fstat(fileno(file.get()), &status) != 0) return unreadable(path);
   if ((status.st_mode & too_open) != 0) {
-    return failure(path.string(), fmt::format("{} that others can read or change (mode {:04o}): chmod 600 {}", what,
+    return failure(path.string(), fmt::format("accessible to other users (mode {:04o}); run chmod 600 {}",
                                               status.st_mode & 07777U, path.string()));
   }
-  std::string text(longest + 3, '\0');  // with room for the end of its line, and to see that it is too long
+  std::string text(max_length + 3, '\0');  // a line break, and one byte more to detect a file that is too long
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) return unreadable(path);
   if (text.ends_with('\n')) text.pop_back();
@@ -58,21 +59,21 @@ Result<std::string> read_secret(const fs::path& path, std::string_view what, std
 Result<void> make_directory(const fs::path& directory) {
   std::error_code error;
   if (fs::is_directory(directory, error)) return {};
-  const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // without a slash behind it
+  const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // without a trailing slash
   fs::create_directories(named.parent_path(), error);
   if (::mkdir(named.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return failure(directory.string(), "cannot be made: " + std::generic_category().message(errno) +
-                                         "; name another in state.directory of weir.yaml");
+  return failure(directory.string(),
+                 "cannot be created: " + std::generic_category().message(errno) + "; set state.directory in weir.yaml");
 }
 
-// 32 random bytes as hexadecimal digits: a token, or a key.
+// Returns 32 random bytes as hexadecimal digits, for a token or a key.
 Result<std::string> random_token() {
   const auto bytes = new_receipt_key();
   if (!bytes) return tl::unexpected(bytes.error());
   return base::hex_text(*bytes);
 }
 
-// Written aside and linked into its place: whoever is first counts, and nobody reads half of it.
+// Writes a temporary file and links it: the first process wins, and readers never see half of it.
 Result<void> write_once(const fs::path& path, const std::string& token) {
   const std::string aside = path.string() + ".new." + std::to_string(::getpid());
   const auto fails = [&](const char* what) {
@@ -87,7 +88,7 @@ Result<void> write_once(const fs::path& path, const std::string& token) {
       ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fsync(file) == 0;
   ::close(file);
   if (!written) return fails("cannot be written");
-  if (::link(aside.c_str(), path.c_str()) != 0 && errno != EEXIST) return fails("cannot be put in its place");
+  if (::link(aside.c_str(), path.c_str()) != 0 && errno != EEXIST) return fails("cannot be linked");
   ::unlink(aside.c_str());
   return {};
 }
@@ -103,7 +104,7 @@ std::optional<frontend::ReceiptKey> parse_receipt_key(std::string_view line) noe
   return key;
 }
 
-// Without its comment, and without blanks around it.
+// Returns the line without its comment and surrounding blanks.
 std::string_view bare_line(std::string_view line) noexcept {
   return base::trimmed(line.substr(0, line.find('#')), " \t\r");
 }
@@ -111,23 +112,25 @@ std::string_view bare_line(std::string_view line) noexcept {
 }  // namespace
 
 Result<std::string> read_token(const fs::path& path) {
-  auto text = read_secret(path, "a token");
+  auto text = read_secret(path);
   if (!text) return text;
   if (text->size() < min_token_length || text->size() > max_secret_length ||
       !std::all_of(text->begin(), text->end(), is_token_character)) {
-    return failure(path.string(), fmt::format("not a token: one line of {} to {} visible characters, without spaces; "
-                                              "openssl rand -hex 32 makes a good one",
-                                              min_token_length, max_secret_length));
+    return failure(path.string(),
+                   fmt::format("invalid token: expected one line of {} to {} printable characters without "
+                               "spaces; create one with openssl rand -hex 32",
+                               min_token_length, max_secret_length));
   }
   return text;
 }
 
 Result<std::string> read_password(const fs::path& path) {
-  auto text = read_secret(path, "a password");
+  auto text = read_secret(path);
   if (!text) return text;
   const bool one_line = text->find_first_of(std::string_view("\0\r\n", 3)) == std::string::npos;
   if (text->empty() || text->size() > max_secret_length || !one_line) {
-    return failure(path.string(), fmt::format("not a password: one line of 1 to {} bytes", max_secret_length));
+    return failure(path.string(),
+                   fmt::format("invalid password: expected one line of 1 to {} bytes", max_secret_length));
   }
   return text;
 }
@@ -138,7 +141,7 @@ Result<void> prepare_state_directory(const fs::path& state_directory) {
   const bool is_prepared = fs::exists(state_directory / admin_token_file, error);
   if (is_prepared || ::access(state_directory.c_str(), W_OK | X_OK) == 0) return {};
   return failure(state_directory.string(), "cannot be written to: " + std::generic_category().message(errno) +
-                                               "; name another in state.directory of weir.yaml");
+                                               "; set state.directory in weir.yaml");
 }
 
 Result<std::string> open_admin_token(const fs::path& state_directory) {
@@ -154,9 +157,9 @@ Result<std::string> open_admin_token(const fs::path& state_directory) {
 }
 
 Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path) {
-  const auto text = read_secret(path, "keys of receipts", max_key_file_size);
+  const auto text = read_secret(path, max_key_file_size);
   if (!text) return tl::unexpected(text.error());
-  if (text->size() > max_key_file_size) return failure(path.string(), "is too long for a file of keys");
+  if (text->size() > max_key_file_size) return failure(path.string(), "receipt key file too long");
   std::vector<frontend::ReceiptKey> keys;
   std::size_t number = 0;
   for (std::string_view rest = *text; !rest.empty();) {
@@ -168,16 +171,16 @@ Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path
     const auto key = parse_receipt_key(line);
     if (!key) {
       return failure(fmt::format("{}:{}", path.string(), number),
-                     "not a key: 64 hexadecimal digits; openssl rand -hex 32 makes one");
+                     "invalid key: expected 64 hexadecimal digits; create one with openssl rand -hex 32");
     }
     if (std::ranges::find(keys, *key) != keys.end()) {
-      return failure(fmt::format("{}:{}", path.string(), number), "this key is there twice");
+      return failure(fmt::format("{}:{}", path.string(), number), "duplicate key");
     }
     keys.push_back(*key);
   }
-  if (keys.empty()) return failure(path.string(), "holds no key: openssl rand -hex 32 makes one");
+  if (keys.empty()) return failure(path.string(), "contains no key; create one with openssl rand -hex 32");
   if (keys.size() > max_receipt_keys) {
-    return failure(path.string(), fmt::format("holds more than {} keys: take out the old ones", max_receipt_keys));
+    return failure(path.string(), fmt::format("contains more than {} keys; remove the old ones", max_receipt_keys));
   }
   return keys;
 }
@@ -195,7 +198,8 @@ Result<std::vector<frontend::ReceiptKey>> open_receipt_key(const fs::path& state
 
 Result<frontend::ReceiptKey> new_receipt_key() {
   frontend::ReceiptKey key{};
-  if (RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) return failure("OpenSSL", "has no randomness");
+  if (RAND_bytes(key.data(), static_cast<int>(key.size())) != 1)
+    return failure("OpenSSL", "cannot generate random bytes");
   return key;
 }
 

@@ -31,7 +31,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds tick_interval{1000};
 
-// What systemd is told (sd_notify): `READY=1`, `RELOADING=1`, `STOPPING=1`. Nothing happens without NOTIFY_SOCKET.
+// Notifies systemd (sd_notify): `READY=1`, `RELOADING=1`, `STOPPING=1`. Does nothing without NOTIFY_SOCKET.
 void notify_service_manager(std::string_view state) noexcept {
   const char* const path = std::getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   if (path == nullptr) return;
@@ -40,7 +40,7 @@ void notify_service_manager(std::string_view state) noexcept {
   const std::size_t length = std::strlen(path);
   if (length < 2 || length >= sizeof address.sun_path) return;
   std::memcpy(address.sun_path, path, length);
-  if (path[0] == '@') address.sun_path[0] = '\0';  // a name that is no file
+  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
   try {
     std::string message(state);
     if (state == "RELOADING=1") {
@@ -54,11 +54,11 @@ void notify_service_manager(std::string_view state) noexcept {
     (void)::sendto(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                    reinterpret_cast<const sockaddr*>(&address), size);
     ::close(socket);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, and the message can be missed
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the notification is optional
   }
 }
 
-// Signals, and an event that other threads raise.
+// Waits for signals, and for an event that other threads raise.
 class Wakeups {
  public:
   Wakeups() {
@@ -78,16 +78,16 @@ class Wakeups {
     (void)!::write(event_.number(), &one, sizeof one);
   }
 
-  // A signal; 0 if it was the event, or nothing until then.
+  // Returns a signal, or 0 after the event or at `until`.
   [[nodiscard]] int wait(SteadyClock::time_point until) const noexcept {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now());
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now());
     std::array<pollfd, 2> watched{{{signals_.number(), POLLIN, 0}, {event_.number(), POLLIN, 0}}};
-    (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max(left.count(), std::int64_t{0})));
+    (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max(remaining.count(), std::int64_t{0})));
     std::uint64_t raised = 0;
     (void)!::read(event_.number(), &raised, sizeof raised);
     signalfd_siginfo signal{};
-    const bool came = ::read(signals_.number(), &signal, sizeof signal) == sizeof signal;
-    return came ? static_cast<int>(signal.ssi_signo) : 0;
+    const bool has_signal = ::read(signals_.number(), &signal, sizeof signal) == sizeof signal;
+    return has_signal ? static_cast<int>(signal.ssi_signo) : 0;
   }
 
  private:
@@ -95,20 +95,20 @@ class Wakeups {
   net::Descriptor event_;
 };
 
-class Run {
+class ServeLoop {
  public:
-  Run(Server& server, std::function<void(const Server&)> on_ready)
+  ServeLoop(Server& server, std::function<void(const Server&)> on_ready)
       : server_(server), on_ready_(std::move(on_ready)), saved_(SteadyClock::now()) {}
 
-  // Until it is told to stop, or until then.
-  void go_on(const Wakeups& wakeups, SteadyClock::time_point end) {
+  // Returns at SIGTERM or SIGINT, or at `end`.
+  void run_until(const Wakeups& wakeups, SteadyClock::time_point end) {
     auto next_tick = SteadyClock::now() + tick_interval;
     while (SteadyClock::now() < end) {
       announce_ready();
       const int signal = wakeups.wait(std::min(next_tick, end));
       server_.answer_requests();
       if (signal == SIGTERM || signal == SIGINT) return;
-      if (signal == SIGHUP) reload("asked to");
+      if (signal == SIGHUP) reload("SIGHUP received");
       if (signal == SIGUSR1) reopen_log();
       if (SteadyClock::now() < next_tick) continue;
       next_tick = SteadyClock::now() + tick_interval;
@@ -117,7 +117,7 @@ class Run {
   }
 
  private:
-  // Once, and before each wait: a server that became ready before it could say so is seen here.
+  // Called before each wait: the server may have become ready before the wake-up was set.
   void announce_ready() {
     if (!on_ready_ || !server_.is_ready()) return;
     std::exchange(on_ready_, nullptr)(server_);
@@ -127,8 +127,8 @@ class Run {
   void reload(std::string_view why) {
     const bool is_announced = !on_ready_;
     if (is_announced) notify_service_manager("RELOADING=1");
-    server_.log().info("reading the files again: " + std::string(why));
-    (void)server_.reload();  // how it went is in the log
+    server_.log().info("reloading configuration: " + std::string(why));
+    (void)server_.reload();  // the outcome is in the log
     if (is_announced) notify_service_manager("READY=1");
   }
 
@@ -138,7 +138,7 @@ class Run {
 
   void on_tick() {
     server_.tick();
-    if (server_.files_changed()) reload("a file has changed");
+    if (server_.files_changed()) reload("file changed");
     const auto every = server_.config().state.snapshot_every;
     if (!every || SteadyClock::now() - saved_ < *every) return;
     saved_ = SteadyClock::now();
@@ -146,7 +146,7 @@ class Run {
   }
 
   Server& server_;
-  std::function<void(const Server&)> on_ready_;  // empty: it was called
+  std::function<void(const Server&)> on_ready_;  // empty once it has been called
   SteadyClock::time_point saved_;
 };
 
@@ -155,16 +155,17 @@ class Run {
 Result<void> serve(Sources sources, Loaded loaded, std::string version,
                    const std::function<void(const Server&)>& on_ready) {
   const Wakeups wakeups;
-  if (!wakeups.opened()) return failure("signals", "cannot be waited for: " + std::generic_category().message(errno));
+  if (!wakeups.opened())
+    return failure("signals", "signalfd cannot be opened: " + std::generic_category().message(errno));
   auto server = Server::start(std::move(sources), std::move(loaded), std::move(version));
   if (!server) return tl::unexpected(server.error());
   (*server)->on_request([&wakeups] { wakeups.raise(); });
-  Run run(**server, on_ready);
-  run.go_on(wakeups, SteadyClock::time_point::max());
+  ServeLoop loop(**server, on_ready);
+  loop.run_until(wakeups, SteadyClock::time_point::max());
   notify_service_manager("STOPPING=1");
   if (const Duration grace = (*server)->config().grace; grace > Duration::zero()) {
     (*server)->announce_stop();
-    run.go_on(wakeups, SteadyClock::now() + grace);
+    loop.run_until(wakeups, SteadyClock::now() + grace);
   }
   (*server)->stop();
   return {};

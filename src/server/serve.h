@@ -1,5 +1,5 @@
-// Runs a server until it is told to stop: SIGTERM and SIGINT drain and save, after the configured grace or at the
-// second of them; SIGHUP and changed files reload, SIGUSR1 opens the log anew.
+// Runs a server until SIGTERM or SIGINT. These signals drain the server and save its states, after the grace period or
+// at the second signal. SIGHUP and changed files cause a reload. SIGUSR1 reopens the log.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace weir::server {
 
-// Call it from the program's first thread, before there are others: from then on signals are waited for, not handled.
-// `on_ready` is called once, when the server is ready: its listeners are open and its store is connected, or does not
-// answer within startup_timeout.
+// Must be called from the main thread before other threads exist: it blocks the signals and reads them from a
+// descriptor. `on_ready` is called once, when the listeners are open and the store is connected or startup_timeout has
+// passed.
 [[nodiscard]] Result<void> serve(Sources sources, Loaded loaded, std::string version,
                                  const std::function<void(const Server&)>& on_ready);
 

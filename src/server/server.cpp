@@ -32,9 +32,9 @@ Server::Server(Sources sources, Loaded loaded, std::string version)
     : sources_(std::move(sources)),
       version_(std::move(version)),
       config_(std::move(*loaded.config)),
-      began_with_(config_),
+      initial_config_(config_),
       watch_(std::move(loaded.watch)),
-      first_ruleset_(std::move(loaded.ruleset)),
+      initial_ruleset_(std::move(loaded.ruleset)),
       started_(clock_.now()),
       protocols_(make_protocols(config_)) {
   reloads_.loaded_at = started_;
@@ -58,7 +58,7 @@ Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, st
   server->log_warnings(problems);
   server->log_policy();
   if (const auto started = server->loops_->start(); !started) return tl::unexpected(started.error());
-  server->live_->note({.message = "weir " + server->version_ + " began to serve", .at = server->started_});
+  server->live_->note({.message = "weir " + server->version_ + " started", .at = server->started_});
   server->watch_limits();
   server->sampling_.start([raw = server.get()] { raw->sample(); });
   return server;
@@ -69,11 +69,11 @@ Result<void> Server::open_log() {
   if (!writer) return tl::unexpected(writer.error());
   writer_ = std::move(*writer);
   log_.emplace(*writer_, clock_, config_.log.level);
-  live_.emplace(started_, *writer_, began_with_.state.memory);
+  live_.emplace(started_, *writer_, initial_config_.state.memory);
   return {};
 }
 
-// The secrets, and what was counted before.
+// Opens the secrets and restores the states.
 Result<void> Server::open_state() {
   table::HashKey log_key = table::HashKey::random();
   drop_unusable_directory();
@@ -95,7 +95,7 @@ Result<void> Server::open_state() {
   return restore_states();
 }
 
-// A directory that has what a server needs may still be one that it cannot write to.
+// A state directory that has an admin token may be read-only: then the receipt key is not stored.
 Result<void> Server::open_own_receipt_key() {
   if (config_.store.redis) return {};
   const fs::path& directory = config_.state.directory;
@@ -105,7 +105,7 @@ Result<void> Server::open_own_receipt_key() {
     if (keys) own_receipt_keys_ = std::move(*keys);
     if (keys || fs::exists(directory / receipt_key_file, error))
       return keys ? Result<void>() : tl::unexpected(keys.error());
-    log_->warning("receipts end with this process: " + keys.error().message());
+    log_->warning("receipts will not survive a restart: " + keys.error().message());
   }
   auto key = new_receipt_key();
   if (!key) return tl::unexpected(key.error());
@@ -118,12 +118,12 @@ Result<std::vector<frontend::ReceiptKey>> Server::receipt_keys(const Config& con
   return own_receipt_keys_;
 }
 
-// In a container the home directory may not be there, or not be writable. A directory that weir.yaml names, or that is
-// needed for snapshots, has to be usable; otherwise the server goes without one.
+// In a container the home directory may be missing or read-only, and the server then runs without a state directory. A
+// directory that weir.yaml names, or that snapshots need, must be usable.
 void Server::drop_unusable_directory() {
   StateConfig& state = config_.state;
   if (state.is_named || state.snapshot_every) return;
-  std::string why = "nothing says where";
+  std::string why = "STATE_DIRECTORY, XDG_STATE_HOME and HOME are unset or relative; set state.directory in weir.yaml";
   if (!state.directory.empty()) {
     const auto prepared = prepare_state_directory(state.directory);
     if (prepared) return;
@@ -131,8 +131,8 @@ void Server::drop_unusable_directory() {
     state.directory.clear();
   }
   log_->warning(
-      "there is no state directory: no snapshots, no admin token (so that nothing can be reset or reloaded from "
-      "outside), receipts end with this process, and consumers have other names in the log after a restart: " +
+      "no usable state directory: snapshots and the admin API's write operations are disabled, receipts will not "
+      "survive a restart, and consumer hashes in the log change with each restart: " +
       why);
 }
 
@@ -155,17 +155,17 @@ Result<void> Server::restore_states() {
       .known_keys = max_new_keys == 0 ? nullptr : std::make_shared<store::KnownKeys>(),
       .max_new_keys = max_new_keys};
   if (!config_.state.snapshot_every) {
-    auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
+    auto engine = engine::Engine::create(std::exchange(initial_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());
     engine_ = std::move(*engine);
   } else {
     auto restored =
-        engine::Engine::restore(std::exchange(first_ruleset_, nullptr), options, states_path(), clock_.now());
+        engine::Engine::restore(std::exchange(initial_ruleset_, nullptr), options, states_path(), clock_.now());
     if (!restored) return tl::unexpected(restored.error());
     engine_ = std::move(restored->engine);
     for (const Error& problem : restored->problems) log_->warning(problem.message());
     if (!restored->names.empty()) {
-      log_->info("restored the states of " + std::to_string(restored->names.size()) + " tables");
+      log_->info("restored " + std::to_string(restored->names.size()) + " tables from the snapshot");
     }
   }
   const Protocol::StateOptions state{.memory = config_.state.memory,
@@ -222,7 +222,7 @@ Result<void> Server::open_workers() {
     connecting_loops_ = count;
     health_.set_connecting();
     if (context.startup_timeout > Duration::zero()) {
-      log_->info("connecting to the store: requests wait for up to " + policy::duration_text(context.startup_timeout));
+      log_->info("connecting to the store: requests wait up to " + policy::duration_text(context.startup_timeout));
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -233,7 +233,7 @@ Result<void> Server::open_workers() {
   return {};
 }
 
-// The last one: whoever waits for that is woken, or looks after it has said that it waits.
+// The last loop wakes the main thread. If wake_ is not set yet, that thread calls is_ready() after setting it.
 void Server::on_loop_connected() {
   if (connecting_loops_.fetch_sub(1) > 1) return;
   health_.end_connecting();
@@ -243,9 +243,9 @@ void Server::on_loop_connected() {
   if (wake) wake();
 }
 
-// Until they are counted there are as many as the last time, or as weir.yaml says.
+// Until nodes are counted, their number is the last count, or store.redis.nodes.
 void Server::open_nodes() {
-  const RedisConfig& redis = *began_with_.store.redis;
+  const RedisConfig& redis = *initial_config_.store.redis;
   nodes_ = std::make_unique<SharedNodes>(
       redis, slice_holder_->nodes.load(std::memory_order_relaxed),
       SharedNodes::Options{.version = version_,
@@ -255,7 +255,7 @@ void Server::open_nodes() {
   set_nodes(nodes_->list().count());
 }
 
-// On a loop, once there is one: all of it takes a moment only.
+// Runs on a loop after startup, so it must be fast.
 void Server::set_nodes(std::uint32_t nodes) {
   slice_holder_->nodes.store(nodes, std::memory_order_relaxed);
   const Instant now = clock_.now();
@@ -307,34 +307,34 @@ void Server::log_policy() {
   for (const std::string& line : policy::ruleset_lines(plan->ruleset())) log_->info("limit " + line);
 }
 
-std::vector<Server::Place> Server::places() const {
-  std::vector<Place> places;
+std::vector<Server::BoundAddress> Server::bound_addresses() const {
+  std::vector<BoundAddress> addresses;
   for (const OpenListener& listener : listeners_) {
     for (const auto& socket : listener.sockets) {
       const bool is_unix = socket->bound().unix_socket();
-      places.push_back({listener.protocol->name(), socket->bound(), listener.tls != nullptr && !is_unix});
+      addresses.push_back({listener.protocol->name(), socket->bound(), listener.tls != nullptr && !is_unix});
     }
   }
-  return places;
+  return addresses;
 }
 
-// A file that cannot be written is told once: the next start without the store goes by weir.yaml then.
-void Server::keep_node_count() {
+// Reports a write failure once. The next start without the store then uses store.redis.nodes.
+void Server::save_node_count() {
   if (!nodes_ || !node_count_file_ || !nodes_->list().is_counted()) return;
-  const auto kept = node_count_file_->keep(nodes_->list().count(), std::chrono::steady_clock::now());
-  if (kept) return;
-  log_->warning("the number of nodes will not survive a restart: " + kept.error().message());
+  const auto updated = node_count_file_->update(nodes_->list().count(), std::chrono::steady_clock::now());
+  if (updated) return;
+  log_->warning("node count will not survive a restart: " + updated.error().message());
   node_count_file_.reset();
 }
 
 void Server::tick() {
-  keep_node_count();
+  save_node_count();
   const Instant now = clock_.now();
   if (decisions_) decisions_->tick(now);
-  if (!traffic_.is_due(now)) return;  // kept by this thread alone, read by others
+  if (!traffic_.is_due(now)) return;  // traffic_ is written only by this thread, so no lock is needed to read it
   observe::TrafficTotals totals = traffic_totals(engine_->totals().by_limit_and_route);
   const std::lock_guard guard(mutex_);
-  traffic_.keep(now, std::move(totals));
+  traffic_.add(now, std::move(totals));
 }
 
 void Server::save() {
@@ -345,48 +345,48 @@ void Server::save() {
     const auto own = protocol->save_state(states_path(), now);
     if (saved) saved = own;
   }
-  if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
+  if (!saved) log_->error("snapshot failed: " + saved.error().message());
   const std::lock_guard guard(mutex_);
   last_saved_ = frontend::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
 }
 
 void Server::announce_stop() {
   health_.set_serving(false);
-  log_->info("stopping in " + policy::duration_text(config_.grace) + ": until then all is answered, but not ready");
+  log_->info("shutting down in " + policy::duration_text(config_.grace) + ": serving requests, reporting not ready");
 }
 
-// Other nodes can have slices at once then, and need not wait for them to expire; nor for this node to be silent.
+// Returns slices and leaves the list of nodes, so that other nodes need not wait for either to expire.
 void Server::leave_store() {
   if (store_counts_.empty()) return;
   const auto deadline = net::SteadyTime::clock::now() + std::chrono::milliseconds(500);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     (*loops_)[i].run([&] { workers_[i]->leave_store(); });
   }
-  const auto are_back = [&] {
+  const auto are_returned = [&] {
     bool all = true;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-      (*loops_)[i].run([&] { all = all && workers_[i]->slices_are_back(); });
+      (*loops_)[i].run([&] { all = all && workers_[i]->slices_are_returned(); });
     }
     return all;
   };
-  while (!are_back() && net::SteadyTime::clock::now() < deadline)
+  while (!are_returned() && net::SteadyTime::clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Server::stop() {
   sampling_.stop();
   health_.set_serving(false);
-  refuse_requests();
-  log_->info("stopping: no new connections, and what is under way is finished");
+  reject_requests();
+  log_->info("shutting down: no new connections; finishing requests in flight");
   const auto deadline = net::SteadyTime::clock::now() + config_.drain;
   for (const OpenListener& listener : listeners_) {
     for (const auto& socket : listener.sockets) socket->start_drain();
   }
-  std::size_t cut = 0;
+  std::size_t closed = 0;
   for (const OpenListener& listener : listeners_) {
-    for (const auto& socket : listener.sockets) cut += socket->await_drained(deadline);
+    for (const auto& socket : listener.sockets) closed += socket->await_drained(deadline);
   }
-  if (cut > 0) log_->warning(std::to_string(cut) + " connections were cut off: they were not idle in time");
+  if (closed > 0) log_->warning("closed " + std::to_string(closed) + " connections at the drain deadline");
   listeners_.clear();
   leave_store();
   loops_->stop();

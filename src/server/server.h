@@ -1,7 +1,8 @@
-// One process: an engine, loops with a worker on each, listeners in front of them; reloads and snapshots.
+// The server: an engine, event loops with one worker each, listeners, reloads and snapshots. Not thread-safe unless
+// noted.
 //
-//   auto server = Server::start(sources, loaded, version);   // it serves, as soon as its store is connected
-//   (*server)->reload();                                      // from one thread, like all that is not said otherwise
+//   auto server = Server::start(sources, loaded, version);   // serves once its store is connected
+//   (*server)->reload();
 //   (*server)->stop();
 #pragma once
 
@@ -49,40 +50,40 @@ namespace weir::server {
 
 class Server final : private frontend::AdminBackend {
  public:
-  // `loaded` is complete.
+  // `loaded` must be complete.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(Sources sources, Loaded loaded, std::string version);
   ~Server() override;
 
-  // Reads the files again. On an error nothing has changed; it is in the log, the metrics and the status.
+  // Reads the files again. An error changes nothing; the log, the metrics and the status report it.
   Result<Reload> reload();
 
-  // Whether a file is another than when it was read; true once for each change.
+  // True if a file has changed since it was read. Returns true once per change.
   [[nodiscard]] bool files_changed() { return watch_.changed(); }
 
-  // Does what administrators asked for since, and answers them.
+  // Performs pending admin requests and answers them.
   void answer_requests();
-  // Called, from any thread, when there is something for answer_requests, or is_ready is true.
+  // Sets the function that is called, on any thread, when a request is pending or is_ready() became true.
   void on_request(std::function<void()> wake);
 
-  // Whether requests are decided: from when the store is connected, or startup_timeout has passed, until it stops.
+  // True while the server is ready: from when the store is connected, or startup_timeout has passed, until it stops.
   [[nodiscard]] bool is_ready() const noexcept { return health_.serving(); }
 
-  // Once a second or so.
+  // Must be called about once per second.
   void tick();
   void save();
 
-  // From now on the server says that it is not ready; it still serves.
+  // Reports not ready from now on. The server still serves.
   void announce_stop();
-  // Stops accepting, finishes what is in flight, saves. Final.
+  // Stops accepting, finishes requests in flight, and saves. The server cannot be restarted.
   void stop();
 
-  // Where each frontend listens: `http`, `127.0.0.1:8080`.
-  struct Place {
+  // The addresses of the listeners: `http`, `127.0.0.1:8080`.
+  struct BoundAddress {
     std::string_view listener;
     net::Address address;
     bool tls;
   };
-  [[nodiscard]] std::vector<Place> places() const;
+  [[nodiscard]] std::vector<BoundAddress> bound_addresses() const;
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] std::optional<ExampleRequest> example() const {
     return example_request(engine_->bindings()->matcher());
@@ -90,7 +91,7 @@ class Server final : private frontend::AdminBackend {
   [[nodiscard]] Log& log() noexcept { return *log_; }
 
  private:
-  // Of one frontend.
+  // The sockets of one protocol.
   struct OpenListener {
     const Protocol* protocol;
     std::shared_ptr<net::TlsContext> tls;  // null: plain
@@ -99,7 +100,7 @@ class Server final : private frontend::AdminBackend {
 
   Server(Sources sources, Loaded loaded, std::string version);
 
-  // Steps of the start, in order.
+  // The steps of start(), in order.
   Result<void> open_log();
   Result<void> open_state();
   Result<void> open_own_receipt_key();
@@ -109,16 +110,16 @@ class Server final : private frontend::AdminBackend {
   Result<void> open_listeners();
 
   Result<void> open_listener(std::size_t protocol);
-  // The keys of receipts that weir.yaml names; else this node's own, where it shares no store.
+  // Returns the receipt keys in weir.yaml, or else this node's own key if it shares no store.
   [[nodiscard]] Result<std::vector<frontend::ReceiptKey>> receipt_keys(const Config& config) const;
-  // Reads the tokens and keys. A frontend whose listener is not in the configuration stays as it is.
+  // Reads the tokens and keys. A frontend whose listener is off in `config` keeps its options.
   [[nodiscard]] Result<WorkerOptions> worker_options(const Config& config) const;
   void log_policy();
   void log_warnings(const std::vector<text::Problem>& problems);
-  // What needs a restart; empty: nothing.
+  // Returns the changes that require a restart, or an empty text.
   Result<std::string> apply(Loaded loaded);
-  void tell_reload(Instant now, const Result<std::string>& outcome);
-  void refuse_requests();
+  void report_reload(Instant now, const Result<std::string>& outcome);
+  void reject_requests();
 
   [[nodiscard]] std::filesystem::path states_path() const;
 
@@ -128,10 +129,10 @@ class Server final : private frontend::AdminBackend {
   void leave_store();
   void open_nodes();
   void set_nodes(std::uint32_t nodes);
-  void keep_node_count();
+  void save_node_count();
   [[nodiscard]] frontend::AdminStatus::Store store_status() const;
 
-  // AdminBackend, from the loops.
+  // These implement AdminBackend and are called on the loops.
   [[nodiscard]] std::string metrics() override;
   [[nodiscard]] frontend::AdminStatus status() override;
   [[nodiscard]] std::vector<observe::DeniedConsumer> top_denied(std::size_t most) override;
@@ -142,31 +143,31 @@ class Server final : private frontend::AdminBackend {
   [[nodiscard]] std::vector<observe::Notice> notices(std::size_t most) override {
     return live_->notices().newest(most);
   }
-  void limits(const frontend::LimitsAsked& asked, LimitsRead done) override;
+  void limits(const frontend::LimitsQuery& query, LimitsRead done) override;
   [[nodiscard]] std::optional<frontend::StoreReport> store_report() override;
   [[nodiscard]] std::string consumer_name(std::string_view key) override;
   [[nodiscard]] std::string consumer_name(std::span<const DescriptorEntry> entries) override;
   void changed(const observe::MadeChange& change) override { live_->changed(clock_.now(), change); }
 
-  // Once a second, on a thread of its own: what the counters say, for the page.
+  // Samples the counters once per second, on its own thread.
   void sample();
   [[nodiscard]] observe::Gauges gauges() const;
   [[nodiscard]] std::vector<const observe::TopDenied*> denied_of_loops() const;
   [[nodiscard]] std::map<std::string, std::uint64_t> overflowed_by_limit() const;
   void add_states(const engine::Bindings& bindings, Instant now, frontend::LimitsReport& report) const;
-  // The limits of the policy in force are watched for bursts.
+  // Watches the limits of the active policy for spikes.
   void watch_limits();
   [[nodiscard]] frontend::PolicyReport policy_report();
-  [[nodiscard]] frontend::LimitsReport limits_report(const frontend::LimitsAsked& asked);
-  // Done by answer_requests(); `refused` instead if the server is about to stop.
-  void do_later(std::function<void()> work, std::function<void()> refused);
+  [[nodiscard]] frontend::LimitsReport limits_report(const frontend::LimitsQuery& query);
+  // answer_requests() calls `work`. If the server is stopping, `reject` is called instead.
+  void do_later(std::function<void()> work, std::function<void()> reject);
 
   const Sources sources_;
   const std::string version_;
   Config config_;
-  const Config began_with_;
+  const Config initial_config_;
   FileWatch watch_;
-  std::shared_ptr<const policy::Ruleset> first_ruleset_;  // until the engine has it
+  std::shared_ptr<const policy::Ruleset> initial_ruleset_;  // null once the engine has it
   WallClock clock_;
   const Instant started_;
   frontend::Health health_;
@@ -177,50 +178,50 @@ class Server final : private frontend::AdminBackend {
   std::optional<observe::DecisionLog> decisions_;
   std::optional<Live> live_;
   std::string admin_token_;
-  std::vector<frontend::ReceiptKey> own_receipt_keys_;  // none where a store is shared
-  std::optional<SharedLimits> shared_limits_;           // none: all states are this process's own
-  std::shared_ptr<store::SliceHolder> slice_holder_;    // null there, as is the next
+  std::vector<frontend::ReceiptKey> own_receipt_keys_;  // empty if the store is shared
+  std::optional<SharedLimits> shared_limits_;           // none: the store is local
+  std::shared_ptr<store::SliceHolder> slice_holder_;    // this and the next are null if the store is local
   std::unique_ptr<SharedNodes> nodes_;
   std::optional<NodeCountFile> node_count_file_;
   std::unique_ptr<engine::Engine> engine_;
-  std::vector<std::unique_ptr<Protocol>> protocols_;               // those that are on
-  std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one for each loop; none: states are here
-  std::atomic<std::size_t> connecting_loops_ = 0;                  // on which requests wait for the store
+  std::vector<std::unique_ptr<Protocol>> protocols_;               // protocols of the enabled listeners
+  std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one per loop; empty if the store is local
+  std::atomic<std::size_t> connecting_loops_ = 0;                  // loops on which requests wait for the store
   std::unique_ptr<net::Loops> loops_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // one for each loop
+  std::vector<std::unique_ptr<Worker>> workers_;  // one per loop
   std::vector<OpenListener> listeners_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   struct Reloads {
     std::uint64_t applied = 0;
     std::uint64_t refused = 0;
     std::optional<frontend::AdminStatus::Reload> last;
-    std::optional<frontend::PolicyReport::Refused> last_rejected;
-    Instant loaded_at{};  // the policy in force
+    std::optional<frontend::PolicyReport::Rejected> last_rejected;
+    Instant loaded_at{};  // when the active policy was loaded
     std::string policy_file;
     std::string policy_origin;
-    std::vector<text::Problem> problems;  // of the files when it was loaded
+    std::vector<text::Problem> problems;  // problems in the active policy's files
   } reloads_;
   std::optional<frontend::AdminStatus::Snapshot> last_saved_;
   observe::RecentTraffic traffic_{started_};
-  std::vector<Reloaded> waiting_;  // for a reload
+  std::vector<Reloaded> waiting_;  // callers that wait for a reload
   struct Later {
     std::function<void()> work;
-    std::function<void()> refused;
+    std::function<void()> reject;
   };
   std::vector<Later> later_;
   std::function<void()> wake_;
   bool stopping_ = false;
 
-  // The policy on disk when it was last asked for; of the thread that answers.
+  // The policy on disk at the last request for it. Used only by the thread that calls answer_requests().
   struct DiskPolicy {
     frontend::PolicyReport::OnDisk read;
     FileWatch watch;
-    std::string compared_with;  // the digest of the one that was in force
+    std::string compared_with;  // digest of the policy that was active then
   };
   std::optional<DiskPolicy> disk_policy_;
-  std::uint64_t overflowed_ = 0;  // when it was last sampled; of the thread that samples
-  EverySecond sampling_;          // stops before all else goes
+  std::uint64_t overflowed_ = 0;  // the total at the last sample; used only by the sampling thread
+  EverySecond sampling_;          // destroyed first: it uses the other members
 };
 
 }  // namespace weir::server

@@ -75,13 +75,13 @@ ConnectOptions sentinel_options(const RedisConfig& redis, const StoreAccess& acc
   return options_for(access, access.sentinels, redis, endpoint);
 }
 
-void StoreLog::say(store::redis::News news, const std::string& line) {
+void StoreLog::write(store::redis::Severity severity, const std::string& line) {
   const std::lock_guard guard(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  const auto is_this = [&](const Said& said) { return said.line == line && now - said.at < together; };
-  if (std::ranges::any_of(said_, is_this)) return;
-  said_[next_++ % said_.size()] = {line, now};
-  if (news == store::redis::News::good) {
+  const auto is_this = [&](const Written& written) { return written.line == line && now - written.at < interval; };
+  if (std::ranges::any_of(written_, is_this)) return;
+  written_[next_++ % written_.size()] = {line, now};
+  if (severity == store::redis::Severity::info) {
     log_.info(line);
   } else {
     log_.warning(line);
@@ -111,7 +111,7 @@ Result<SharedLimits> open_shared_limits(const RedisConfig& redis, const std::sha
   options.tls = access->tls;
   options.server_name = redis.tls.server_name;
   options.timeout = redis.timeout;
-  options.log = [log](store::redis::News news, const std::string& line) { log->say(news, line); };
+  options.log = [log](store::redis::Severity severity, const std::string& line) { log->write(severity, line); };
   return shared;
 }
 

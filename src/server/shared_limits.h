@@ -1,5 +1,5 @@
-// What it takes to share limits through Redis: the secrets and certificates that weir.yaml names, the options of the
-// store, and its messages in the log.
+// The shared store as weir.yaml configures it: secrets and certificates, options of the Redis store, and its log
+// messages.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace weir::server {
 
 struct StoreAccess {
   struct Login {
-    std::string user;      // empty: the default one
+    std::string user;      // empty: the default user
     std::string password;  // empty: none
   };
 
@@ -32,10 +32,10 @@ struct StoreAccess {
   std::string key_secret;                            // empty: keys are readable
 };
 
-// An error names the file that is bad, never what is in it.
+// An error names the file, never its contents.
 [[nodiscard]] Result<StoreAccess> open_store_access(const RedisConfig& redis);
 
-// How to connect to one of the servers, or of the sentinels (which have no databases).
+// Connection options for a server, and for a sentinel, which has no databases.
 [[nodiscard]] store::redis::ServerConnection::Options server_options(const RedisConfig& redis,
                                                                      const StoreAccess& access,
                                                                      const net::Endpoint& endpoint);
@@ -43,26 +43,25 @@ struct StoreAccess {
                                                                        const StoreAccess& access,
                                                                        const net::Endpoint& endpoint);
 
-// Writes what the stores of all loops report, once: each has connections of its own to the same servers. From any
-// thread.
+// Deduplicates the messages of the stores of all loops, which connect to the same servers. Thread-safe.
 class StoreLog {
  public:
   explicit StoreLog(Log& log) noexcept : log_(log) {}
 
-  void say(store::redis::News news, const std::string& line);
+  void write(store::redis::Severity severity, const std::string& line);
 
  private:
-  struct Said {
+  struct Written {
     std::string line;
     std::chrono::steady_clock::time_point at;
   };
 
-  static constexpr std::chrono::seconds together{2};
+  static constexpr std::chrono::seconds interval{2};  // a line is not repeated within this time
 
   Log& log_;
   std::mutex mutex_;
-  std::array<Said, 8> said_;  // the last lines: several servers may change at once
-  std::size_t next_ = 0;      // of said_, to be forgotten
+  std::array<Written, 8> written_;  // the last lines: several servers may change at once
+  std::size_t next_ = 0;            // index of the oldest one
 };
 
 struct SharedLimits {
@@ -70,7 +69,7 @@ struct SharedLimits {
   store::redis::RedisOptions options;
 };
 
-// Reads secrets and certificates. Nothing is connected yet.
+// Reads secrets and certificates. Does not connect.
 [[nodiscard]] Result<SharedLimits> open_shared_limits(const RedisConfig& redis, const std::shared_ptr<StoreLog>& log);
 
 }  // namespace weir::server

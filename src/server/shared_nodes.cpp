@@ -13,7 +13,7 @@
 namespace weir::server {
 namespace {
 
-// Of a process, not of a name: nodes that are started with one weir.yaml are several all the same.
+// Identifies the process: several nodes may have the same weir.yaml and name.
 std::string random_id() {
   std::uint64_t id = 0;
   while (::getrandom(&id, sizeof id, 0) != sizeof id) {

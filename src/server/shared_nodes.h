@@ -1,4 +1,4 @@
-// This node among those that share its store: its name, who the others are, and who has to know how many there are.
+// This node and the other nodes that share its store: names, count, and a callback for changes of the count.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace weir::server {
 
-// As weir.yaml calls it; or the name of the host, and a part of `id` for several processes there.
+// Returns store.redis.node_name, or else the host name and a part of `id`, which differs between processes of one host.
 [[nodiscard]] std::string node_name(const RedisConfig& redis, std::string_view id);
 
-// Heartbeats write to it, on one loop; any thread reads.
+// Written by heartbeats on one loop; any thread may read.
 class SharedNodes {
  public:
   struct Options {
     std::string version;
-    std::function<std::string()> policy;                // the digest of the one in force; from any thread
-    std::function<void(std::uint32_t nodes)> on_count;  // on the loop that beats, when it is another
-    std::function<void(store::redis::News news, const std::string& line)> log;
+    std::function<std::string()> policy;                // digest of the active policy; called on any thread
+    std::function<void(std::uint32_t nodes)> on_count;  // called on the heartbeat's loop when the count changes
+    std::function<void(store::redis::Severity severity, const std::string& line)> log;
   };
 
-  // `until_counted` is the number of nodes before the first answer.
+  // `until_counted` is the number of nodes before the first heartbeat is answered.
   SharedNodes(const RedisConfig& redis, std::uint32_t until_counted, Options options);
 
-  // For the loop that beats.
+  // Used by the loop that sends heartbeats.
   [[nodiscard]] store::redis::Heartbeat::Options heartbeat_options() const;
   [[nodiscard]] store::NodeList& list() noexcept { return list_; }
   [[nodiscard]] store::redis::HeartbeatCounts& counts() noexcept { return counts_; }

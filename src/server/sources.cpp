@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty: it cannot be looked at.
+// Returns the metadata of a file; empty if stat fails.
 std::string identity_of(const fs::path& file) {
   struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return {};
@@ -40,7 +40,7 @@ std::vector<fs::path> files_in(const fs::path& directory) {
   return files;
 }
 
-// With what is in it, if it is a directory.
+// Returns the metadata of a file, or of a directory and the files in it.
 std::string look(const fs::path& file) {
   std::string all = identity_of(file);
   std::error_code error;

@@ -1,4 +1,4 @@
-// The files that a server is run by: weir.yaml and the policy. Read at the start, and again at every reload.
+// The configuration files of a server, weir.yaml and the policy. They are read at startup and at every reload.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace weir::server {
 
-// In force where no policy is named: enough to try everything, with a limit that disturbs nobody.
+// The policy if none is named: one generous limit, to try the server with.
 inline constexpr std::string_view default_policy = R"(version: 1
 
 limits:
@@ -26,23 +26,23 @@ limits:
     burst: 20
 )";
 
-// Whether files have changed since they were last looked at: by what the system says of them, links followed, so that
-// it does not matter how a file was replaced. A directory changes with any of the files in it.
+// Detects changed files by their metadata (device, inode, size, modification time). Follows links, so it does not
+// matter how a file was replaced. A directory changes with any of the files in it.
 class FileWatch {
  public:
   FileWatch() = default;
   explicit FileWatch(const std::vector<std::filesystem::path>& files) { add(files); }
 
-  // Watched from now on.
+  // Watches the files from now on.
   void add(const std::vector<std::filesystem::path>& files);
 
-  // True once after a change. A file that is not there now has not changed: it may be in the middle of being replaced.
+  // Returns true once per change. A missing file has not changed: it may be about to be replaced.
   [[nodiscard]] bool changed();
 
  private:
   struct Watched {
     std::filesystem::path file;
-    std::string seen;  // what identifies its contents; empty: it was not there
+    std::string seen;  // metadata; empty: the file was missing
   };
 
   std::vector<Watched> files_;
@@ -50,30 +50,30 @@ class FileWatch {
 
 struct Sources {
   std::optional<std::filesystem::path> config_file;
-  std::optional<std::filesystem::path> policy_file;  // counts before what weir.yaml says
+  std::optional<std::filesystem::path> policy_file;  // overrides weir.yaml
   Environment environment;
-  ListenerFlags listeners{};  // likewise
+  ListenerFlags listeners{};  // overrides weir.yaml
 };
 
-// weir.yaml by the flag, by the environment (WEIR_CONFIG), or where the service has it, if there is one.
+// The weir.yaml of the flag, of WEIR_CONFIG, or of the service, if it exists.
 struct FoundConfig {
-  std::optional<std::filesystem::path> file;  // none: all defaults hold
+  std::optional<std::filesystem::path> file;  // none: all defaults apply
   std::string origin;                         // `--config`, `WEIR_CONFIG`, `default`
 };
 inline constexpr auto service_config = "/etc/weir/weir.yaml";
 [[nodiscard]] FoundConfig find_config(const std::optional<std::filesystem::path>& flag, const Environment& environment);
 
 struct Loaded {
-  std::optional<Config> config;  // none if there is an error in it; then the policy was not looked for
-  std::shared_ptr<const policy::Ruleset> ruleset;  // none if there is an error in it
+  std::optional<Config> config;                    // none if it has an error; then the policy was not read
+  std::shared_ptr<const policy::Ruleset> ruleset;  // null if it has an error
   std::vector<text::Problem> problems;
-  std::optional<Error> flag_error;  // of the flags beside what weir.yaml says; then there is no configuration
-  FileWatch watch;                  // the files as they were before they were read
+  std::optional<Error> flag_error;  // flags that conflict with weir.yaml; then there is no config
+  FileWatch watch;                  // metadata from before the files were read
 
-  std::string config_line{};  // which weir.yaml it was, for --check
+  std::string config_line{};  // names the weir.yaml, for --check
 
   [[nodiscard]] bool complete() const noexcept { return config && ruleset; }
-  // The errors, a line each.
+  // Returns the errors, one per line.
   [[nodiscard]] std::string errors() const;
 };
 

@@ -1,4 +1,4 @@
-// The part of a check that visits Redis.
+// The part of --check that connects to Redis.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -27,8 +27,8 @@ using store::redis::ServerRole;
 using wire::resp::Reply;
 using wire::resp::ReplyType;
 
-constexpr auto timeout = std::chrono::seconds(2);      // with one server
-constexpr auto all_timeout = std::chrono::seconds(8);  // with all of them: beyond, no other is begun with
+constexpr auto timeout = std::chrono::seconds(2);      // for one server
+constexpr auto all_timeout = std::chrono::seconds(8);  // after this time, no further server is tried
 constexpr auto clock_slack = std::chrono::seconds(1);
 
 std::string counted(std::size_t count, std::string_view what) {
@@ -41,11 +41,11 @@ std::string precise(Duration time) {
 }
 
 std::string clock_text(Duration ahead) {
-  return fmt::format("its clock {} {} this machine's", precise(std::chrono::abs(ahead)),
+  return fmt::format("its clock {} {} this host's", precise(std::chrono::abs(ahead)),
                      ahead < Duration::zero() ? "behind" : "ahead of");
 }
 
-// Replicas by their addresses; each row of CLUSTER SLOTS is first, last, master, replicas.
+// Counts replicas by address. A row of CLUSTER SLOTS is first slot, last slot, master, replicas.
 std::size_t replicas_in(const Reply& slots) {
   std::set<std::string> replicas;
   for (const Reply row : slots) {
@@ -77,16 +77,16 @@ class StoreInspection {
 
   [[nodiscard]] bool in_time() const { return steady_clock::now() < deadline_; }
 
-  // Connected; otherwise none, and why.
+  // Returns a connected probe.
   Result<std::unique_ptr<RedisProbe>> open(store::redis::ServerConnection::Options options) {
-    if (!in_time()) return failure(options.endpoint.text(), "not tried: the others have taken too long");
-    options.timeout = timeout;
+    if (!in_time()) return failure(options.endpoint.text(), "not tried: the other servers took too long");
+    options.connect_timeout = timeout;
     auto probe = std::make_unique<RedisProbe>(loop_, std::move(options));
     if (auto connected = probe->connect(); !connected) return tl::unexpected(connected.error());
     return probe;
   }
 
-  // None, and said, if it cannot hold limits.
+  // Returns no value, and reports why, if the server cannot store limits.
   std::optional<RedisFacts> inspect(const net::Endpoint& endpoint) {
     auto probe = open(server_options(redis_, access_, endpoint));
     auto facts = probe ? gather_facts(**probe, redis_.prefix) : Result<RedisFacts>(tl::unexpected(probe.error()));
@@ -96,49 +96,45 @@ class StoreInspection {
     }
     const std::string where = endpoint.text();
     const std::size_t before = report_.errors.size();
-    evaluate(where, *facts);
+    validate(where, *facts);
     if (report_.errors.size() > before) return {};
     return *std::move(facts);
   }
 
-  void evaluate(const std::string& where, const RedisFacts& facts) {
+  void validate(const std::string& where, const RedisFacts& facts) {
     if (!facts.forbidden.empty()) {
-      return fail(
-          fmt::format("{}: the user may not do what deciding takes ({}); docs/operations.md has the ACL that "
-                      "is needed",
-                      where, facts.forbidden));
+      return fail(fmt::format("{}: the user lacks permissions ({}); docs/shared-store.md lists the required ACL", where,
+                              facts.forbidden));
     }
     if (facts.role == ServerRole::sentinel) {
-      return fail(fmt::format("{}: a sentinel, not a server: name its master in sentinel: {{ master: NAME }}", where));
+      return fail(fmt::format("{}: this is a sentinel, not a server; set sentinel: {{ master: NAME }}", where));
     }
     if (is_too_old(facts.info.version)) {
-      return fail(fmt::format("{}: Redis {} is too old: 6.2 or later is needed", where, facts.info.version));
+      return fail(fmt::format("{}: Redis {} is too old; 6.2 or later is required", where, facts.info.version));
     }
     if (facts.role == ServerRole::replica) {
-      return fail(fmt::format("{}: a replica, which cannot count: name its master, or the sentinels", where));
+      return fail(fmt::format("{}: this is a read-only replica; use the URL of its master, or the sentinels", where));
     }
     if (facts.info.evicts()) {
-      warn(
-          fmt::format("{} has maxmemory-policy {}: a limit whose key is evicted begins afresh, and nobody is told; set "
-                      "noeviction",
-                      where, facts.info.eviction_policy));
+      warn(fmt::format("{} has maxmemory-policy {}: evicting a key silently resets its limit; set noeviction", where,
+                       facts.info.eviction_policy));
     }
     if (facts.round_trip > redis_.timeout) {
-      warn(fmt::format("{} takes {} to answer, and timeout is {}: most decisions would do without it", where,
-                       precise(facts.round_trip), policy::duration_text(redis_.timeout)));
+      warn(fmt::format("{}: round trip {} exceeds timeout {}: most decisions would fall back to on_store_failure",
+                       where, precise(facts.round_trip), policy::duration_text(redis_.timeout)));
     }
     if (std::chrono::abs(facts.clock_ahead) > clock_slack) {
-      warn(fmt::format("{} has {}: limits go by Redis's while it is there, and by this one's when it is not", where,
-                       clock_text(facts.clock_ahead)));
+      warn(fmt::format("{} has {}: limits use the clock of Redis while it is available, and this host's otherwise",
+                       where, clock_text(facts.clock_ahead)));
     }
   }
 
-  void tell(const std::string& where, const RedisFacts& facts) {
+  void describe(const std::string& where, const RedisFacts& facts) {
     line(fmt::format("{}: round trip {}, {}, maxmemory-policy {}", where, precise(facts.round_trip),
                      clock_text(facts.clock_ahead), facts.info.eviction_policy));
   }
 
-  // The first that answers says whether it is one of a cluster.
+  // The first server that answers decides whether this is a cluster.
   void inspect_servers() {
     std::vector<std::string> silent;
     for (const store::redis::Url& url : redis_.urls) {
@@ -158,7 +154,7 @@ class StoreInspection {
     std::size_t replicas = 0;
   };
 
-  // None: it is not one of a cluster.
+  // Returns no value if the server is not part of a cluster.
   Result<std::optional<Cluster>> cluster_by(const net::Endpoint& server) {
     auto probe = open(server_options(redis_, access_, server));
     if (!probe) return tl::unexpected(probe.error());
@@ -179,35 +175,35 @@ class StoreInspection {
   void inspect_single(const net::Endpoint& endpoint) {
     if (redis_.urls.size() > 1) {
       return fail(
-          fmt::format("{}: not one of a cluster, and urls name several: write one, or add sentinel", endpoint.text()));
+          fmt::format("{}: not part of a cluster, but urls has several; keep one, or add sentinel", endpoint.text()));
     }
     const auto facts = inspect(endpoint);
     if (!facts) return;
     if (facts->info.cluster)
-      return fail(endpoint.text() + ": one of a cluster, and the user may not ask CLUSTER SLOTS");
+      return fail(endpoint.text() + ": part of a cluster, but the user may not run CLUSTER SLOTS");
     line(fmt::format("Redis {}, a single server with {}", facts->info.version, counted(facts->replicas, "replica")));
-    tell(endpoint.text(), *facts);
+    describe(endpoint.text(), *facts);
   }
 
   void inspect_cluster(const Cluster& cluster) {
     const ClusterMap& map = cluster.map;
     if (redis_.urls.front().database != 0) {
-      return fail("a cluster has no databases but 0: leave the number out of urls");
+      return fail("a cluster has only database 0; remove the number from urls");
     }
-    if (!map.complete()) fail("the cluster has slots that nobody serves: see redis-cli --cluster check");
-    bool told = false;
+    if (!map.complete()) fail("the cluster has uncovered slots; see redis-cli --cluster check");
+    bool has_summary = false;
     for (const net::Endpoint& master : map.masters()) {
       const auto facts = inspect(master);
       if (!facts) continue;
-      if (!std::exchange(told, true)) {
+      if (!std::exchange(has_summary, true)) {
         line(fmt::format("Redis {}, a cluster of {} and {}", facts->info.version,
                          counted(map.masters().size(), "master"), counted(cluster.replicas, "replica")));
       }
-      tell(master.text(), *facts);
+      describe(master.text(), *facts);
     }
   }
 
-  // All of them, so that one that is away shows before it is needed.
+  // Tries all sentinels, to find one that is unavailable before it is needed.
   void inspect_sentinels() {
     std::optional<net::Endpoint> master;
     std::size_t answered = 0;
@@ -231,7 +227,7 @@ class StoreInspection {
     if (!facts) return;
     line(fmt::format("Redis {}, the master {} of {} with {}", facts->info.version, redis_.sentinel->master,
                      counted(answered, "sentinel"), counted(facts->replicas, "replica")));
-    tell(master->text(), *facts);
+    describe(master->text(), *facts);
   }
 
   Result<net::Endpoint> master_by(const net::Endpoint& sentinel) {

@@ -39,7 +39,7 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
       protocols_(protocols),
       loop_(loop.index()) {
   if (outage_) {
-    outage_->hold_with([this] { return context_.evaluator().hold(); });
+    outage_->lock_with([this] { return context_.evaluator().lock(); });
     watch_slices();
     await_store(context, loop);
   }
@@ -49,19 +49,19 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
   }
 }
 
-// Redis answers what is in flight, to sessions that need the rest for it.
+// Destroying redis_ answers the requests in flight, which need the other members.
 Worker::~Worker() {
   if (gate_) gate_->open();
   redis_.reset();
 }
 
-// Under the evaluator's lock, since stores may touch states. The store reports that it is ready from within itself: the
-// gate opens a turn of the loop later. Nodes are counted ahead of the first decision.
+// The gate opens under the evaluator's lock, because stores may access states. The store's callback runs inside the
+// store, so the gate opens in a later turn of the loop. The heartbeat starts before the first decision.
 void Worker::await_store(const WorkerContext& context, net::Loop& loop) {
   const auto open = [this, on_connected = context.on_connected] {
     if (gate_->is_open()) return;
     startup_timer_.cancel();
-    const auto hold = context_.evaluator().hold();
+    const auto lock = context_.evaluator().lock();
     gate_->open();
     on_connected();
   };
@@ -72,15 +72,15 @@ void Worker::await_store(const WorkerContext& context, net::Loop& loop) {
   redis_->on_ready([&loop, begin] { loop.post(begin); });
   const auto too_late = [open, timeout = context.startup_timeout, log = context.redis->log] {
     if (log && timeout > Duration::zero()) {
-      log(store::redis::News::bad, "the store did not answer within " + policy::duration_text(timeout) +
-                                       ": until it does, each limit's on_store_failure decides");
+      log(store::redis::Severity::warning,
+          "store did not answer within " + policy::duration_text(timeout) + ": on_store_failure applies until it does");
     }
     open();
   };
   startup_timer_.set(net::SteadyTime::clock::now() + context.startup_timeout, too_late);
 }
 
-// Rarely where nothing is leased.
+// Polls less often if nothing is leased.
 void Worker::watch_slices() {
   const auto pause = std::chrono::milliseconds(store_->has_slices() ? 25 : 250);
   slices_timer_.set(net::SteadyTime::clock::now() + pause, [this] {

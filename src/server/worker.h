@@ -1,4 +1,5 @@
-// What serves on one loop: an evaluator on its store, and the frontends of all protocols. Changed on its loop only.
+// The part of the server on one loop: an evaluator with its store, and the frontends of all protocols. Modified only on
+// its loop's thread.
 #pragma once
 
 #include <atomic>
@@ -23,14 +24,14 @@
 
 namespace weir::server {
 
-// For the workers of all loops.
+// Options of every worker.
 struct WorkerOptions {
   frontend::Settings settings;
-  std::vector<frontend::ReceiptKey> receipt_keys;         // none: no receipts are given
-  std::vector<std::optional<FrontendOptions>> frontends;  // in the order of the protocols; none: it stays as it is
+  std::vector<frontend::ReceiptKey> receipt_keys;         // empty: receipts are disabled
+  std::vector<std::optional<FrontendOptions>> frontends;  // in the order of the protocols; none: unchanged
 };
 
-// What all workers share; it stays longer than they do.
+// Shared by all workers. Must outlive them.
 struct WorkerContext {
   engine::Engine& engine;
   const Clock& clock;
@@ -38,31 +39,31 @@ struct WorkerContext {
   const observe::ConsumerNames& names;
   observe::DecisionLog* log;  // null: denials are not logged
   frontend::AdminBackend& backend;
-  const store::redis::RedisOptions* redis;       // null: all states are this process's own
-  SharedNodes* nodes;                            // null there, too; the first loop beats for all
-  const std::atomic<std::uint32_t>* node_count;  // null there, too; changes at any time
-  Duration startup_timeout;                      // requests wait for the store until then
-  std::function<void()> on_connected;            // on each loop, once: no request waits any more
+  const store::redis::RedisOptions* redis;       // null: the store is local
+  SharedNodes* nodes;                            // null if local; the first loop sends heartbeats
+  const std::atomic<std::uint32_t>* node_count;  // null if local; changes at any time
+  Duration startup_timeout;                      // how long requests wait for the store
+  std::function<void()> on_connected;            // called once on each loop, when requests no longer wait
 };
 
 class Worker {
  public:
-  // `counts` is null where all states are this process's own, and only there. Made while the loop does not run.
+  // `counts` is null exactly if the store is local. The loop must not run yet.
   Worker(const WorkerContext& context, const std::vector<std::unique_ptr<Protocol>>& protocols,
          const WorkerOptions& options, net::Loop& loop, store::StoreCounts* counts);
-  // After the sessions, and while the loop does not run.
+  // Must be destroyed after the sessions, while the loop does not run.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   void change(const WorkerOptions& options);
-  // By the number of the protocol.
+  // `protocol` is the index of the protocol.
   [[nodiscard]] frontend::Frontend& frontend(std::size_t protocol) noexcept { return *frontends_[protocol]; }
 
-  // Slices of leased limits go back to the store; said to be done when they are, or there are none. The other nodes are
-  // told that this one leaves.
+  // Returns slices of leased limits to the store and leaves the list of nodes. slices_are_returned() reports
+  // completion.
   void leave_store();
-  [[nodiscard]] bool slices_are_back() const noexcept { return !store_ || store_->idle(); }
+  [[nodiscard]] bool slices_are_returned() const noexcept { return !store_ || store_->idle(); }
 
   [[nodiscard]] const observe::Recorder& recorder() const noexcept { return recorder_; }
 
@@ -71,16 +72,16 @@ class Worker {
   void await_store(const WorkerContext& context, net::Loop& loop);
 
   observe::Recorder recorder_;
-  std::unique_ptr<store::redis::RedisStore> redis_;  // null: all states are this process's own
-  std::unique_ptr<store::OutageStore> outage_;       // around it
-  std::unique_ptr<store::LeasedStore> store_;        // around both
-  std::unique_ptr<store::StartGate> gate_;           // around all of them
+  std::unique_ptr<store::redis::RedisStore> redis_;  // null: the store is local
+  std::unique_ptr<store::OutageStore> outage_;       // wraps redis_
+  std::unique_ptr<store::LeasedStore> store_;        // wraps outage_
+  std::unique_ptr<store::StartGate> gate_;           // wraps store_
   net::Timer startup_timer_;
   net::Timer slices_timer_;
-  std::unique_ptr<store::redis::Heartbeat> heartbeat_;  // of the first loop
+  std::unique_ptr<store::redis::Heartbeat> heartbeat_;  // on the first loop only
   frontend::LoopContext context_;
   const std::vector<std::unique_ptr<Protocol>>& protocols_;
-  const std::size_t loop_;  // its index
+  const std::size_t loop_;  // the index of the loop
   std::vector<std::unique_ptr<frontend::Frontend>> frontends_;
 };
 

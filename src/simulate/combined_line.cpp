@@ -12,7 +12,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::size_t max_method_length = 32;
 
-// Parts of a text that are known to be there: substr() would look again, and is a call of its own here.
+// Does the same as substr() without its bounds check, which the compiler does not inline here.
 constexpr std::string_view front_of(std::string_view text, std::size_t end) noexcept {
   return {text.data(), end};
 }
@@ -30,16 +30,16 @@ bool is_method(std::string_view text) noexcept {
 
 std::string_view without_protocol(std::string_view rest) noexcept {
   constexpr std::string_view mark = " HTTP/";
-  constexpr std::size_t usual_length = std::string_view(" HTTP/1.1").size();
-  if (rest.size() > usual_length && rest_of(rest, rest.size() - usual_length).starts_with(mark)) {
-    return front_of(rest, rest.size() - usual_length);
+  constexpr std::size_t nominal_length = std::string_view(" HTTP/1.1").size();
+  if (rest.size() > nominal_length && rest_of(rest, rest.size() - nominal_length).starts_with(mark)) {
+    return front_of(rest, rest.size() - nominal_length);
   }
   const std::size_t space = rest.rfind(' ');
   if (space == npos || !rest_of(rest, space).starts_with(mark)) return rest;
   return front_of(rest, space);
 }
 
-// Appends what the escape at the front of `text` means, and gives its length; 0 if it is none.
+// Appends the meaning of the escape at the front of `text` and returns its length, or 0 if there is none.
 std::size_t take_escape(std::string_view text, std::string& result) {
   if (text.size() < 2) return 0;
   if (text[1] == 'x') {
@@ -56,8 +56,8 @@ std::size_t take_escape(std::string_view text, std::string& result) {
   return 2;
 }
 
-// Takes back what servers escape in a log: \xHH (nginx and Apache), \" \\ \b \n \r \t \v \f (Apache). Other
-// backslashes stay as they are. Without any, it is `text` itself; otherwise it is written to `scratch`.
+// Reverts the escapes of servers: \xHH (nginx and Apache), \" \\ \b \n \r \t \v \f (Apache). Other backslashes stay.
+// Returns `text` itself if it has no backslash, or else a view into `scratch`.
 std::string_view unescaped(std::string_view text, std::string& scratch) {
   std::size_t next = text.find('\\');
   if (next == npos) return text;
@@ -78,8 +78,8 @@ constexpr std::string_view present(std::string_view text) noexcept {
   return text == "-" || text == "\"\"" ? std::string_view{} : text;
 }
 
-// Where "[10/Oct/2023:13:55:36 +0000] " begins, with a quote after it. The user before it is what a client
-// chose: only its quotes are escaped by the server, so only the quote makes the place certain.
+// Finds "[10/Oct/2023:13:55:36 +0000] " with a quote after it. The client chooses the user before it, and the server
+// escapes only quotes, so only the quote makes the position certain.
 tl::expected<std::size_t, Fault> find_time(std::string_view line, std::size_t from) noexcept {
   Fault fault = Fault::no_time;
   for (std::size_t at = line.find('[', from); at != npos; at = line.find('[', at + 1)) {
@@ -95,7 +95,7 @@ tl::expected<std::size_t, Fault> find_time(std::string_view line, std::size_t fr
   return tl::unexpected(fault);
 }
 
-// The first quote that no backslash escapes.
+// Returns the position of the first quote that no backslash escapes.
 std::size_t find_closing_quote(std::string_view text) noexcept {
   for (std::size_t at = text.find('"'); at != npos; at = text.find('"', at + 1)) {
     std::size_t backslashes = 0;
@@ -110,7 +110,8 @@ struct Client {
   std::string_view user;
 };
 
-// "1.2.3.4 - alice", or "www.example.org:80 1.2.3.4 - alice", whose third part shows that it is one too many.
+// Splits "1.2.3.4 - alice" or, with a host, "www.example.org:80 1.2.3.4 - alice". A host is recognized by the "-" in
+// third position.
 tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
   const std::size_t first = text.find(' ');
   if (first == npos || first == 0) return tl::unexpected(Fault::no_address);
@@ -122,7 +123,7 @@ tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
   return Client{front_of(text, first), user};
 }
 
-// " 200 123 ..."
+// Reads the status from the text after the request: " 200 123 ...".
 std::uint16_t status_of(std::string_view rest) noexcept {
   if (rest.size() < 4 || rest[0] != ' ' || !base::is_digit(rest[1]) || !base::is_digit(rest[2]) ||
       !base::is_digit(rest[3]))
@@ -145,7 +146,7 @@ tl::expected<RequestLine, Fault> split_request(std::string_view request) noexcep
 }
 
 Parsed CombinedLines::parse(std::string_view line) {
-  // The shortest beginning, "a - -", comes before the time, so that there is a byte before each bracket.
+  // Starts at 1, so that there is a byte before each bracket.
   const auto time = find_time(line, 1);
   if (!time) return tl::unexpected(time.error());
   const auto client = split_client(front_of(line, *time - 1));
@@ -171,7 +172,7 @@ Parsed CombinedLines::parse(std::string_view line) {
   return parsed;
 }
 
-// " 200 123 "referer" "agent" ..."; a common line ends before the first quote.
+// Reads the text after the request, " 200 123 "referer" "agent" ...". A common line ends before the first quote.
 void CombinedLines::read_tail(std::string_view rest, LogEntry& entry) {
   static constexpr std::array<std::string_view, 2> names{"Referer", "User-Agent"};
   std::size_t count = 0;

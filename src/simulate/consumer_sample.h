@@ -1,10 +1,10 @@
-// Consumer -> what is known of it, for as many consumers as there is room for: all of them, or a fair sample.
+// A map from consumer to state for all consumers or, if there are more than `max_size`, a uniform sample of them.
 //
-// When there are more than `most`, only those stay whose hash is below a threshold, which is halved until they fit.
-// Whether a consumer is in the sample depends on nothing but its (keyed) hash, and one that is in it has been since
-// its first request. So the sample is uniform over consumers, and its quantiles estimate those of all.
+// Above `max_size`, only consumers whose hash is below a threshold stay; the threshold is halved until they fit. Only
+// its keyed hash decides whether a consumer is in the sample, and a consumer in the sample has been there since its
+// first request. The quantiles of the sample therefore estimate those of all consumers.
 //
-// Open addressing, at most four fifths full; a slot is read by one miss of the cache. One thread.
+// Open addressing, at most 80 % full; one lookup costs one cache miss. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace weir::simulate {
 template <class State>
 class ConsumerSample {
  public:
-  explicit ConsumerSample(std::size_t most) : most_(most < 1 ? 1 : most), slots_(first_slots) {}
+  explicit ConsumerSample(std::size_t max_size) : max_size_(max_size < 1 ? 1 : max_size), slots_(first_slots) {}
 
-  // The state of a consumer, default-constructed at first; null if it is not in the sample.
+  // Returns the state of a consumer, default-constructed at its first request; null if it is not in the sample.
   [[nodiscard]] State* find(std::uint64_t consumer) {
     const std::uint64_t hash = consumer == empty ? 1 : consumer;
     if (hash > threshold_) return nullptr;
     Slot* slot = slot_of(hash);
     if (slot->hash == hash) return &slot->state;
-    if (count_ + 1 > most_ || (count_ + 1) * 5 > slots_.size() * 4) {
+    if (count_ + 1 > max_size_ || (count_ + 1) * 5 > slots_.size() * 4) {
       make_room();
       if (hash > threshold_) return nullptr;
       slot = slot_of(hash);
@@ -35,8 +35,8 @@ class ConsumerSample {
     return &slot->state;
   }
 
-  // Where the search for a consumer begins, to be brought into the cache. (g++ 12 takes a function that does nothing
-  // but prefetch for one that does nothing.)
+  // Returns the first slot of the search for a consumer, for the caller to prefetch. (g++ 12 optimizes away a function
+  // that only prefetches.)
   [[nodiscard]] const void* home_of(std::uint64_t consumer) const noexcept {
     return consumer > threshold_ ? nullptr : &slots_[consumer & (slots_.size() - 1)];
   }
@@ -50,7 +50,7 @@ class ConsumerSample {
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
 
-  // One in how many consumers is in the sample: 1 means all.
+  // The sampling ratio: one in this many consumers is in the sample.
   [[nodiscard]] std::uint64_t one_in() const noexcept { return std::uint64_t{1} << halvings_; }
 
  private:
@@ -62,16 +62,16 @@ class ConsumerSample {
     State state{};
   };
 
-  // Where the consumer is, or where it would go.
+  // Returns the slot of the consumer, or the empty slot where it would be inserted.
   [[nodiscard]] Slot* slot_of(std::uint64_t hash) noexcept {
-    std::size_t place = hash & (slots_.size() - 1);
-    while (slots_[place].hash != hash && slots_[place].hash != empty) place = (place + 1) & (slots_.size() - 1);
-    return &slots_[place];
+    std::size_t index = hash & (slots_.size() - 1);
+    while (slots_[index].hash != hash && slots_[index].hash != empty) index = (index + 1) & (slots_.size() - 1);
+    return &slots_[index];
   }
 
   void make_room() {
     std::size_t size = slots_.size();
-    if (count_ + 1 > most_) {
+    if (count_ + 1 > max_size_) {
       ++halvings_;
       threshold_ >>= 1;
     } else {
@@ -84,10 +84,10 @@ class ConsumerSample {
       *slot_of(slot.hash) = slot;
       ++count_;
     }
-    if (count_ + 1 > most_ && threshold_ > 0) make_room();
+    if (count_ + 1 > max_size_ && threshold_ > 0) make_room();
   }
 
-  std::size_t most_;
+  std::size_t max_size_;
   std::vector<Slot> slots_;
   std::size_t count_ = 0;
   std::uint64_t threshold_ = ~std::uint64_t{0};

@@ -45,7 +45,7 @@ bool is_queue(const Limit& limit) noexcept {
   return limit.algorithm() == Algorithm::leaky_bucket_queue;
 }
 
-// The number that a policy would write: of a queue, one less than it takes at once.
+// Returns the number as a policy writes it. For a queue that is one less than its capacity.
 std::uint64_t as_written(const Limit& limit, std::uint64_t capacity) noexcept {
   return is_queue(limit) && capacity > 0 ? capacity - 1 : capacity;
 }
@@ -91,7 +91,7 @@ void BucketDemand::add(const Limit& limit, Cost cost, Instant now) noexcept {
   for (std::size_t i = 0; i < rate_multiples.size(); ++i) {
     const std::uint64_t drained = capped_product(drained_once, rate_multiples[i]);
     levels_[i] = capped_sum(levels_[i] - std::min(levels_[i], drained), added);
-    // Most requests find an empty bucket, and need no division to know that they are not the peak.
+    // Avoids the division for most requests, which are not the peak.
     if (levels_[i] <= capped_product(peaks_[i], period)) continue;
     peaks_[i] = capped(levels_[i] / period + (levels_[i] % period != 0 ? 1 : 0));
   }
@@ -222,10 +222,10 @@ Demand LimitDemand::report_of(const OfTier& tier) {
 }
 
 std::uint64_t quantile(const std::vector<std::uint64_t>& sorted, double share) noexcept {
-  // The small amount takes back what a product of doubles may have added.
+  // 1e-9 compensates rounding errors of the product.
   const double rank = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
-  const auto place = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
-  return sorted[std::min(place, sorted.size() - 1)];
+  const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+  return sorted[std::min(index, sorted.size() - 1)];
 }
 
 std::vector<Demand::Bar> bars_between(std::uint64_t lowest, std::uint64_t highest) {

@@ -1,15 +1,14 @@
-// What consumers needed of a limit. Of one consumer, at its worst, as if nothing had been denied: the smallest
-// number with which the limit would have admitted it all.
+// The demand of consumers on a limit: the smallest number with which the limit would have admitted all requests of a
+// consumer.
 //
-//   buckets           the burst, exactly: the deepest backlog of a bucket that drains at the limit's rate; also at
-//                     twice and at four times that rate, since a consumer that uses more than the rate on the
-//                     whole needs a higher rate, and no burst in the world
-//   fixed window      the limit, exactly: the most in any one window
-//   sliding counter   the limit, exactly: by the algorithm's own estimate
-//   sliding log       an upper bound: the most in any stretch of nine eighths of the window, by eighths
-//   concurrency       nothing is said: it depends on how long requests take
+//   buckets           the burst, exactly: the deepest backlog of a bucket that drains at the limit's rate, and at twice
+//                     and four times that rate, because no burst is enough for sustained use above the rate
+//   fixed window      the limit, exactly: the maximum in any window
+//   sliding counter   the limit, exactly: the maximum of the algorithm's own estimate
+//   sliding log       an upper bound of the limit: the maximum in any nine consecutive eighths of a window
+//   concurrency       not measured: it depends on the durations of requests
 //
-// Times do not run backwards. Each is a state for ConsumerSample: small, and worth nothing when default-constructed.
+// Times must not decrease. Each class is a state for ConsumerSample: small, and empty when default-constructed.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +33,12 @@ namespace weir::simulate {
 
 inline constexpr std::array<std::uint64_t, 3> rate_multiples{1, 2, 4};
 
-// Needs, by multiple of the rate. Windows fill the first place only.
+// The needed number for each multiple of the rate. Windows set only the first.
 using Needs = std::array<std::uint64_t, rate_multiples.size()>;
 
 class BucketDemand {
  public:
-  // A level is kept in tokens x the rate's period, in which every step is a whole number.
+  // Levels are stored in tokens times the rate's period, so that every step is an integer.
   void add(const Limit& limit, Cost cost, Instant now) noexcept;
   [[nodiscard]] Needs needs() const noexcept;
 
@@ -85,24 +84,24 @@ class SlidingLogDemand {
   std::uint32_t peak_ = 0;
 };
 
-// What the consumers of one limit needed, by tier. One thread.
+// The demand on one limit, by tier. Not thread-safe.
 class LimitDemand {
  public:
-  // At most `max_consumers` are looked at in each tier. The limits outlive this.
+  // Samples at most `max_consumers` per tier. `limits` must outlive this object.
   LimitDemand(const policy::TieredLimit& limits, std::size_t max_consumers);
 
-  // What add() will read first; may be null.
+  // Returns the memory that add() reads first, for prefetching; may be null.
   [[nodiscard]] const void* home_of(std::uint32_t tier, std::uint64_t consumer) const noexcept {
     const auto& of = tiers_[tier];
     return of ? std::visit([&](const auto& sample) { return sample.home_of(consumer); }, of->sample) : nullptr;
   }
 
-  // A request that the limit covers, admitted or not. A consumer that changes its tier is another one there.
+  // Adds a request that the limit covers, admitted or not. A consumer is counted separately in each tier.
   void add(std::uint32_t tier, std::uint64_t consumer, Cost cost, Instant now) {
     if (auto& of = tiers_[tier]) of->add(consumer, cost, now);
   }
 
-  // Of the tiers that had consumers.
+  // One element per tier with consumers.
   [[nodiscard]] std::vector<Demand> report(const std::vector<std::string>& tier_names) const;
 
  private:
@@ -118,17 +117,17 @@ class LimitDemand {
   static OfTier track(const policy::Spelled& numbers, std::size_t max_consumers);
   static Demand report_of(const OfTier& tier);
 
-  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, banned, or a limit on what is held at once
+  std::vector<std::optional<OfTier>> tiers_;  // unset for unlimited and banned tiers and for concurrency limits
 };
 
-// The smallest of `sorted`, which is not empty, that at least `share` of them do not exceed.
+// Returns the smallest value that at least `share` of the values do not exceed. `sorted` must not be empty.
 [[nodiscard]] std::uint64_t quantile(const std::vector<std::uint64_t>& sorted, double share) noexcept;
 
-// The bars of a histogram on a logarithmic scale, two to the octave: [0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...
-// From the one that holds `lowest` to the one that holds `highest`, all empty.
+// Returns the empty bars of a logarithmic histogram, two per octave ([0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...),
+// from the bar of `lowest` to the bar of `highest`.
 [[nodiscard]] std::vector<Demand::Bar> bars_between(std::uint64_t lowest, std::uint64_t highest);
 
-// These bars with the values in them; `sorted` is not empty.
+// Returns these bars, filled with the values. `sorted` must not be empty.
 [[nodiscard]] std::vector<Demand::Bar> bars_of(const std::vector<std::uint64_t>& sorted);
 
 }  // namespace weir::simulate

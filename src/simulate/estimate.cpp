@@ -9,9 +9,9 @@
 namespace weir::simulate {
 namespace {
 
-std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t most) noexcept {
+std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t max) noexcept {
   const auto number = base::parse_number<std::uint64_t>(text);
-  return number && *number > 0 && *number <= most ? number : std::nullopt;
+  return number && *number > 0 && *number <= max ? number : std::nullopt;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Result<Estimate> Estimate::read(const std::string& text) {
   }
   return failure(
       text.empty() ? "''" : text,
-      "is not an estimate; write max, a cost like 4096, or 'p95 of 100', of at most " + std::to_string(max_sample));
+      "not an estimate; use max, a cost such as 4096, or 'p95 of 100' (at most " + std::to_string(max_sample) + ")");
 }
 
 std::string Estimate::text() const {
@@ -53,7 +53,7 @@ Cost Estimator::of(std::uint32_t number) const noexcept {
   if (estimate_.kind == Estimate::Kind::fixed) return estimate_.fixed;
   if (!route.has_ended) return Cost{1};
   if (estimate_.kind == Estimate::Kind::largest) return route.largest;
-  const std::size_t rank = (route.sorted.size() * estimate_.percent + 99) / 100;  // from 1 on
+  const std::size_t rank = (route.sorted.size() * estimate_.percent + 99) / 100;  // at least 1
   return Cost{route.sorted[rank - 1]};
 }
 

@@ -1,13 +1,13 @@
-// What a request is taken to cost before it is known: how a caller would reserve.
+// The ways in which a caller can estimate the cost of a request in advance, to reserve it.
 //
-//   report       nothing is reserved: the request is checked with a cost of nothing, and charged at its end
-//   4096         always so much
-//   max          the largest cost so far of the same route
-//   p95 of 100   what 95 in a hundred of the last 100 of the same route did not exceed
+//   report       reserves nothing: the request is checked at cost 0 and charged when it ends
+//   4096         a fixed cost
+//   max          the largest cost so far on the same route
+//   p95 of 100   the 95th percentile of the last 100 costs on the same route
 //
-// A request carries one cost for all its limits, so that an estimate is of a route (the most specific one, as reports
-// name it) and not of a limit. It learns what a caller could: the cost of a request that was admitted, when it ends.
-// Before the first has ended on a route, a request is taken to cost 1.
+// A request has one cost for all its limits, so an estimate belongs to a route (the most specific one, as in reports),
+// not to a limit. It learns only what a caller can know: the costs of admitted requests, when they end. Before the
+// first request of a route has ended, the estimate is 1.
 #pragma once
 
 #include <cstddef>
@@ -29,31 +29,31 @@ struct Estimate {
 
   Kind kind = Kind::report;
   Cost fixed{0};
-  std::uint64_t percent = 0;  // of a quantile, from 1 to 99,
-  std::uint64_t last = 0;     // over so many requests
+  std::uint64_t percent = 0;  // the percentage of a quantile, from 1 to 99
+  std::uint64_t last = 0;     // the sample size of a quantile
 
-  // All but `report`, which is there in any case.
+  // Does not accept `report`, which every simulation with estimates includes.
   [[nodiscard]] static Result<Estimate> read(const std::string& text);
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Estimates by one rule, from what has ended. One thread.
+// Estimates costs from ended requests. Not thread-safe.
 class Estimator {
  public:
   Estimator(const Estimate& estimate, std::size_t routes) : estimate_(estimate), routes_(routes) {}
 
   [[nodiscard]] Cost of(std::uint32_t number) const noexcept;
-  // A request has ended.
+  // Called when a request has ended.
   void learn(std::uint32_t number, Cost actual);
 
  private:
   struct Route {
     Cost largest{0};
     bool has_ended = false;
-    std::deque<std::uint64_t> last;     // in the order of their ends
-    std::vector<std::uint64_t> sorted;  // the same
+    std::deque<std::uint64_t> last;     // the costs in the sample, oldest first
+    std::vector<std::uint64_t> sorted;  // the same costs in ascending order
   };
 
   Estimate estimate_;

@@ -8,8 +8,8 @@
 namespace weir::simulate {
 
 using engine::Outcome;
-using engine::ReceiptAsk;
 using engine::ReceiptOutcome;
+using engine::ReceiptRequest;
 
 namespace {
 
@@ -54,10 +54,10 @@ void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> du
   const Cost estimate = estimator_.of(known.label);
   Query asked = query;
   asked.cost = estimate;
-  // The receipt is open when the request ends; zero: as long as each limit says.
+  // Keeps the receipt open until after the request ends. Zero uses the lease of each limit.
   const Duration lasts = duration ? *duration + Duration{1} : Duration::zero();
   batch_->clear();
-  batch_->add(asked, {.what = ReceiptAsk::What::reserve, .id = {1, ++number_}, .lasts = lasts});
+  batch_->add(asked, {.action = ReceiptRequest::Action::reserve, .id = {1, ++number_}, .lasts = lasts});
   (void)batch_->submit(at);
   const engine::Verdict& verdict = batch_->verdict(0);
   ++(verdict.admitted ? report_.admitted : report_.denied);
@@ -84,7 +84,7 @@ void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> du
   if (in_flight_.size() > max_in_flight) has_too_many_ = true;
 }
 
-// They are left to their leases.
+// Removes concurrency limits from the receipt, so that their leases expire instead of being settled.
 void EstimateRun::keep_holds(engine::ReceiptParts& receipt) const {
   std::erase_if(receipt.parts, [&](const engine::ReceiptParts::Part& part) {
     return std::ranges::any_of(limits_, [&](const OfLimit& of) { return of.is_hold && of.code == part.limit; });
@@ -107,7 +107,7 @@ void EstimateRun::settle(InFlight& request) {
   const std::uint64_t actual = request.actual.units();
   if (actual > estimate) read_left(request);
   batch_->clear();
-  batch_->add(request.receipt, {.what = ReceiptAsk::What::settle, .actual = request.actual});
+  batch_->add(request.receipt, {.action = ReceiptRequest::Action::settle, .actual = request.actual});
   (void)batch_->submit(request.end);
   const auto outcomes = batch_->receipt_outcomes(0);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -126,10 +126,10 @@ void EstimateRun::settle(InFlight& request) {
   }
 }
 
-// An extension that ends before the receipt does changes nothing, and says what is left.
+// Reads the remaining quota with an extension that ends before the receipt does, which changes nothing.
 void EstimateRun::read_left(const InFlight& request) {
   batch_->clear();
-  batch_->add(request.receipt, {.what = ReceiptAsk::What::extend, .lasts = Duration{1}});
+  batch_->add(request.receipt, {.action = ReceiptRequest::Action::extend, .lasts = Duration{1}});
   (void)batch_->submit(request.end);
   left_.clear();
   for (const ReceiptOutcome& outcome : batch_->receipt_outcomes(0)) left_.push_back(outcome.decision.remaining);

@@ -1,12 +1,12 @@
-// A policy on the requests of a log as callers meet it that do not know their costs beforehand: each reserves an
-// estimate, and settles when it ends. Beside it, the verdicts by the costs that the log has.
+// Replays a log for callers that do not know their costs in advance: each request reserves an estimate and settles when
+// it ends. The verdicts are compared with those for the costs in the log.
 //
-// Time is virtual, and events have an order: by time; of those at one instant ends come before requests, and ends in
-// the order of their requests. A request ends its duration after it came; where the log has none, at once, and what it
-// holds (concurrency) lasts as long as the limit's lease. What was denied has no end.
+// Time is virtual. Events are ordered by time; at the same time, ends precede requests and are ordered like their
+// requests. A request ends after its duration. Without a duration in the log it ends immediately, and its concurrency
+// units are held for the limit's lease. Denied requests have no end.
 //
-// To check with a cost of nothing and to report at the end is the same as to reserve nothing and to settle: limits that
-// write their cost are charged it by the check, once. One thread.
+// Checking at cost 0 and reporting at the end is simulated as reserving 0 and settling: limits with a configured cost
+// are charged once, by the check. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@
 
 namespace weir::simulate {
 
-// Whether a limit of the policy, or a candidate in it, is on what is held at once.
+// True if the policy has a concurrency limit, live or as a candidate.
 [[nodiscard]] bool has_holds(const policy::Ruleset& ruleset) noexcept;
 
 class EstimateRun {
@@ -41,20 +41,20 @@ class EstimateRun {
                                                      const Estimate& estimate, std::size_t memory_budget,
                                                      table::HashKey hash_key);
 
-  // In the order of time. The query has the actual cost; `known` is the verdict by it.
+  // Must be called in order of time. The query has the actual cost; `known` is the verdict for it.
   void add(const Query& query, Instant at, std::optional<Duration> duration, const engine::Verdict& known);
 
-  // More requests at a time than may be kept. They were kept all the same.
+  // True if max_in_flight was ever exceeded. Nothing was dropped.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
 
-  // After the last request: what is in flight ends.
+  // Must be called after the last request. Ends all requests in flight.
   [[nodiscard]] EstimateReport finish();
 
  private:
   struct InFlight {
     Instant begin{};
     Instant end{};
-    std::uint64_t number = 0;  // of the request
+    std::uint64_t number = 0;  // the request's sequence number
     std::uint32_t route = 0;
     Cost estimate{0};
     Cost actual{0};
@@ -64,7 +64,7 @@ class EstimateRun {
     EstimateReport::OfLimit report;
     bool takes_cost = false;
     bool is_hold = false;
-    std::uint64_t code = 0;  // of its name, in receipts
+    std::uint64_t code = 0;  // identifies the limit in receipts
     core::Wide wasted = 0;   // units x microseconds
   };
 
@@ -82,11 +82,11 @@ class EstimateRun {
   std::unique_ptr<engine::Evaluator> evaluator_;
   engine::EvaluationBatchPtr batch_;
   Estimator estimator_;
-  std::vector<InFlight> in_flight_;  // a heap: the next to end in front
+  std::vector<InFlight> in_flight_;  // a heap with the next to end in front
   std::uint64_t number_ = 0;
   bool has_too_many_ = false;
-  std::vector<std::uint64_t> left_;  // of the limits of a receipt, before it is settled upward
-  std::vector<OfLimit> limits_;      // of the policy
+  std::vector<std::uint64_t> left_;  // remaining quota of each limit of a receipt, before it is settled
+  std::vector<OfLimit> limits_;      // in file order
   EstimateReport report_;
 };
 

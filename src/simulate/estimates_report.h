@@ -1,4 +1,4 @@
-// What callers that reserve by an estimate, and settle at the end, would have wasted and overspent: part of a report.
+// The part of a report on callers that reserve an estimate and settle at the end: what they would waste and overspend.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 namespace weir::simulate {
 
 struct EstimateReport {
-  // Of a limit that takes the costs of its callers, in units of these.
+  // A limit that is charged the cost of the caller, in units of that cost.
   struct OfLimit {
     std::string name;
-    std::uint64_t denied = 0;      // requests
-    std::uint64_t reserved = 0;    // by the requests that were admitted,
-    std::uint64_t spent = 0;       // and what they turned out to cost
-    std::uint64_t given_back = 0;  // of the reserved, at the ends
-    double wasted = 0;             // the same times the seconds for which nobody else could have it
-    std::uint64_t overspent = 0;   // charged at the ends beyond what was left then
-    std::uint64_t not_kept = 0;    // requests without a receipt, so many being open: what they reserved stays charged
+    std::uint64_t denied = 0;      // denied requests
+    std::uint64_t reserved = 0;    // units reserved by admitted requests
+    std::uint64_t spent = 0;       // the actual cost of these requests
+    std::uint64_t given_back = 0;  // reserved and not spent
+    double wasted = 0;             // given_back times the seconds that it was reserved
+    std::uint64_t overspent = 0;   // charged on settlement beyond the remaining quota
+    std::uint64_t not_kept = 0;    // requests without a receipt because too many were open; their reserve stays charged
   };
 
-  std::string estimate;        // as it is written; `report`: checked with nothing, charged at the end
-  std::uint64_t admitted = 0;  // requests
+  std::string estimate;        // Estimate::text(); `report`: checked at cost 0, charged at the end
+  std::uint64_t admitted = 0;  // admitted requests
   std::uint64_t denied = 0;
-  std::uint64_t newly_denied = 0;    // not so if the costs had been known beforehand
-  std::uint64_t newly_admitted = 0;  // denied then
+  std::uint64_t newly_denied = 0;    // requests that are admitted if the costs are known in advance
+  std::uint64_t newly_admitted = 0;  // requests that are denied if the costs are known in advance
   std::vector<OfLimit> limits;       // in file order
 };
 

@@ -20,8 +20,8 @@ namespace ondemand = simdjson::ondemand;
 using Node = FieldMap::Node;
 
 struct KnownField {
-  std::string_view name;   // in assignments
-  std::string_view known;  // names in lines, the first that is there counts
+  std::string_view name;   // the name in assignments
+  std::string_view known;  // names in lines, in order of precedence
 };
 
 constexpr std::array<KnownField, field_count> known_fields{{
@@ -72,7 +72,7 @@ std::optional<Field> field_named(std::string_view name) noexcept {
 bool is_path(std::string_view path) noexcept {
   if (path.empty() || path.size() > FieldMap::max_name_length) return false;
   if (path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string_view::npos) return false;
-  return std::ranges::count(path, '.') < static_cast<std::ptrdiff_t>(FieldMap::deepest);
+  return std::ranges::count(path, '.') < static_cast<std::ptrdiff_t>(FieldMap::max_depth);
 }
 
 std::size_t length_of(const Node& node) noexcept {
@@ -82,8 +82,8 @@ std::size_t length_of(const Node& node) noexcept {
 Node& child_of(Node& parent, std::string_view name) {
   const auto found = std::ranges::find(parent.children, name, &Node::name);
   if (found != parent.children.end()) return *found;
-  const auto place = std::ranges::upper_bound(parent.children, name.size(), {}, length_of);
-  return *parent.children.insert(place, Node{std::string(name), {}, {}});
+  const auto position = std::ranges::upper_bound(parent.children, name.size(), {}, length_of);
+  return *parent.children.insert(position, Node{std::string(name), {}, {}});
 }
 
 constexpr std::size_t no_rank = static_cast<std::size_t>(-1);
@@ -99,7 +99,7 @@ bool is_number(std::string_view text) noexcept {
   return !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
-// 1.2.3.4:567 and [2001:db8::1]:567 without their ports; everything else as it is.
+// Removes the port of 1.2.3.4:567 and [2001:db8::1]:567. Leaves other texts unchanged.
 std::string_view without_port(std::string_view address) noexcept {
   if (address.starts_with('[')) {
     const std::size_t close = address.find(']');
@@ -115,7 +115,7 @@ std::uint16_t whole_status(std::string_view text) noexcept {
   return status < 1000 ? status : std::uint16_t{0};
 }
 
-// `1.25` in units of so many nanoseconds, or with a unit behind it: cut to whole microseconds, one at least.
+// Parses `1.25`, in units of `nanoseconds` unless a unit follows. Truncates to microseconds, at least 1.
 std::optional<Duration> duration_of(std::string_view text, std::uint64_t nanoseconds) noexcept {
   const std::size_t number_end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view unit = text.substr(number_end);
@@ -127,8 +127,8 @@ std::optional<Duration> duration_of(std::string_view text, std::uint64_t nanosec
   text = text.substr(0, number_end);
   const std::size_t point = std::min(text.find('.'), text.size());
   const auto whole = base::parse_number<std::uint64_t>(text.substr(0, point));
-  constexpr std::uint64_t longest = 1'000'000'000'000'000'000;  // 31 years
-  if (!whole || *whole > longest / nanoseconds) return {};
+  constexpr std::uint64_t max_nanoseconds = 1'000'000'000'000'000'000;  // 31 years
+  if (!whole || *whole > max_nanoseconds / nanoseconds) return {};
   std::uint64_t sum = *whole * nanoseconds;
   for (const char digit : text.substr(std::min(point + 1, text.size()))) {
     if (digit == '.') return {};
@@ -162,13 +162,13 @@ Result<FieldMap> FieldMap::with(std::span<const std::string> assignments) {
     const std::string_view path =
         equals == std::string::npos ? std::string_view{} : std::string_view(assignment).substr(equals + 1);
     if (!is_path(path)) {
-      return failure(assignment, "is not FIELD=PATH; write for example time=ts or user=request.headers.x-user");
+      return failure(assignment, "not FIELD=PATH; for example time=ts or user=request.headers.x-user");
     }
     if (name.starts_with(header_prefix)) {
       const std::string_view header = name.substr(header_prefix.size());
-      if (header.empty() || header.size() > max_name_length) return failure(assignment, "names no header");
+      if (header.empty() || header.size() > max_name_length) return failure(assignment, "missing header name");
       if (map.header_names_.size() == max_headers) {
-        return failure(assignment, "is one header too many; at most " + std::to_string(max_headers) + " are read");
+        return failure(assignment, "too many headers; at most " + std::to_string(max_headers));
       }
       map.add(path, {map.slot_count(), 0});
       map.header_names_.emplace_back(header);
@@ -177,13 +177,12 @@ Result<FieldMap> FieldMap::with(std::span<const std::string> assignments) {
     const auto field = field_named(name);
     if (!field) {
       return failure(assignment,
-                     "has no known field before the '='; there are time, ip, user, api_key, tier, method, "
-                     "target, request, status, cost, duration (in seconds), duration_ms, duration_us, duration_ns "
-                     "and header:NAME");
+                     "unknown field; valid fields: time, ip, user, api_key, tier, method, target, request, status, "
+                     "cost, duration (in seconds), duration_ms, duration_us, duration_ns and header:NAME");
     }
     const auto slot = static_cast<std::size_t>(*field);
     if (assigned[slot]) {
-      return failure(assignment, "assigns " + std::string(is_duration(*field) ? "duration" : name) + " a second time");
+      return failure(assignment, "duplicate assignment of " + std::string(is_duration(*field) ? "duration" : name));
     }
     assigned[slot] = true;
     if (is_duration(*field)) {
@@ -208,9 +207,9 @@ void FieldMap::add_known(Field field) {
   }
 }
 
-// A path with dots is known in both readings: nested, and as one name.
-void FieldMap::add(std::string_view path, Place place) {
-  child_of(root_, path).places.push_back(place);
+// Adds a path with dots both as nested names and as one name.
+void FieldMap::add(std::string_view path, Target target) {
+  child_of(root_, path).targets.push_back(target);
   if (path.find('.') == std::string_view::npos) return;
   Node* node = &root_;
   while (true) {
@@ -219,7 +218,7 @@ void FieldMap::add(std::string_view path, Place place) {
     if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
-  node->places.push_back(place);
+  node->targets.push_back(target);
 }
 
 void FieldMap::skip_durations() {
@@ -227,11 +226,11 @@ void FieldMap::skip_durations() {
 }
 
 void FieldMap::skip_durations(Node& node) {
-  std::erase_if(node.places, [](const Place& place) {
-    return place.slot < field_count && is_duration(static_cast<Field>(place.slot));
+  std::erase_if(node.targets, [](const Target& target) {
+    return target.slot < field_count && is_duration(static_cast<Field>(target.slot));
   });
   for (Node& child : node.children) skip_durations(child);
-  std::erase_if(node.children, [](const Node& child) { return child.places.empty() && child.children.empty(); });
+  std::erase_if(node.children, [](const Node& child) { return child.targets.empty() && child.children.empty(); });
 }
 
 class JsonLines::Document {
@@ -261,7 +260,7 @@ class JsonLines::Document {
   FieldMap fields_;
   std::vector<Slot> slots_;
   std::vector<Header> headers_;
-  std::vector<char> text_;  // the line, with the padding that simdjson reads beyond its end
+  std::vector<char> text_;  // the line and simdjson's padding
   ondemand::parser parser_;
 };
 
@@ -275,7 +274,7 @@ Parsed JsonLines::Document::parse(std::string_view line) {
   return entry();
 }
 
-// False: something follows the object.
+// Returns false if anything follows the object.
 bool JsonLines::Document::read(std::string_view line) {
   const std::size_t needed = line.size() + simdjson::SIMDJSON_PADDING;
   if (text_.size() < needed) text_.resize(std::max(needed, 2 * text_.size()));
@@ -315,9 +314,9 @@ void JsonLines::Document::read_value(ondemand::value value, const Node& node) {
 
 void JsonLines::Document::store(std::string_view text, const Node& node) noexcept {
   if (text.empty() || text == "-") return;
-  for (const FieldMap::Place& place : node.places) {
-    Slot& slot = slots_[place.slot];
-    if (place.rank < slot.rank) slot = {text, place.rank};
+  for (const FieldMap::Target& target : node.targets) {
+    Slot& slot = slots_[target.slot];
+    if (target.rank < slot.rank) slot = {text, target.rank};
   }
 }
 

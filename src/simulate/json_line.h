@@ -1,4 +1,4 @@
-// Logs of one JSON object per line, and which of its fields means what.
+// Parses logs with one JSON object per line.
 #pragma once
 
 #include <cstddef>
@@ -25,51 +25,49 @@ enum class Field : std::uint8_t {
   request,
   status,
   cost,
-  duration,  // how long it took, in seconds; the others in the unit of their name
+  duration,  // in seconds; the others are in the unit of their name
   duration_ms,
   duration_us,
   duration_ns,
 };
 inline constexpr std::size_t field_count = 14;
 
-// Which field of a line means what. The names that common servers and loggers use are known (nginx, Caddy, Traefik,
-// Envoy, Elastic Common Schema; json_line.cpp has the list); where a line has several of them, the earliest in the list
-// counts. An assignment replaces all the known names of its field:
+// Maps the names in a line to fields. The names of common servers and loggers are known (nginx, Caddy, Traefik, Envoy,
+// Elastic Common Schema; json_line.cpp has the list). If a line has several, the first in the list takes precedence. An
+// assignment replaces all known names of its field:
 //
 //   time=ts                         a field of the line
-//   user=request.headers.x-user     a field of an object in it; also the one field "request.headers.x-user"
+//   user=request.headers.x-user     a nested field, or a field named "request.headers.x-user"
 //   header:X-Plan=plan              a request header, for keys and tiers that the policy takes from one
-//   cost=usage.total_tokens         what the request turned out to cost; there is no known name for it
-//   duration_ms=duration            how long it took, in milliseconds; an assignment of one unit replaces the known
-//                                   names of all
+//   cost=usage.total_tokens         the actual cost of the request; it has no known names
+//   duration_ms=duration            the duration in milliseconds; replaces the known names of all duration units
 //
-// Names are compared exactly. Immutable once made.
+// Names are case-sensitive.
 class FieldMap {
  public:
   static constexpr std::size_t max_headers = 16;
   static constexpr std::size_t max_name_length = 256;
-  static constexpr std::size_t deepest = 8;
+  static constexpr std::size_t max_depth = 8;
 
-  // Where a value goes: a slot per Field, then one per header. Of several values for a slot the one with the
-  // lowest rank counts.
-  struct Place {
+  // The destination of a value: one slot per Field, then one per header. The lowest rank takes precedence in a slot.
+  struct Target {
     std::size_t slot = 0;
     std::size_t rank = 0;
   };
 
-  // An object on the way to a value.
+  // A name on the path to a value.
   struct Node {
     std::string name;
-    std::vector<Place> places;
-    std::vector<Node> children;  // by the length of their names, which few share
+    std::vector<Target> targets;
+    std::vector<Node> children;  // sorted by the length of their names
 
     [[nodiscard]] const Node* child(std::string_view key) const noexcept;
   };
 
-  // The known names.
+  // Uses the known names only.
   FieldMap();
 
-  // The known names, but for what is assigned: each FIELD=PATH or header:NAME=PATH.
+  // Adds assignments of the form FIELD=PATH or header:NAME=PATH.
   [[nodiscard]] static Result<FieldMap> with(std::span<const std::string> assignments);
 
   [[nodiscard]] const Node& root() const noexcept { return root_; }
@@ -77,14 +75,14 @@ class FieldMap {
   [[nodiscard]] std::size_t slot_count() const noexcept { return field_count + header_names_.size(); }
   [[nodiscard]] bool has_cost() const noexcept { return has_cost_; }
 
-  // Lines are read without their durations: quicker, where nobody needs them.
+  // Ignores durations, which makes parsing faster.
   void skip_durations();
 
  private:
   struct Nothing {};
   explicit FieldMap(Nothing) noexcept {}
 
-  void add(std::string_view path, Place place);
+  void add(std::string_view path, Target target);
   void add_known(Field field);
   static void skip_durations(Node& node);
 
@@ -93,16 +91,14 @@ class FieldMap {
   bool has_cost_ = false;
 };
 
-// Reads lines through a FieldMap. simdjson reads only the fields that the map knows, without building a tree, and gives
-// numbers as they are written, so that times and user numbers lose no digit. No exception leaves this class.
+// The parser of one log. simdjson reads only the mapped fields, without building a tree, and returns numbers as text,
+// so that times and numeric user IDs lose no digits. Throws nothing. Not thread-safe. Allocates only to grow.
 //
-// Strings and numbers are values; null, true, false, "" and "-" are absent; of an array the first element counts
-// (Caddy logs headers so). An address loses its port. A field given twice counts once, as it first stands.
+// Strings and numbers are values; null, true, false, "" and "-" are absent. An array counts as its first element (Caddy
+// logs headers as arrays). The port of an address is dropped. The first of duplicate fields takes precedence.
 //
-// A duration is a decimal number in the unit of its field, or has its unit behind it ("1.5s", "20ms"). One that cannot
-// be read is absent; a cost that cannot be read is a fault, since without it the line would mean something else.
-//
-// One log; one thread. Allocates only to grow.
+// A duration is a decimal number in the unit of its field, or with a unit suffix ("1.5s", "20ms"). An invalid duration
+// is absent. An invalid cost is a fault, because the line would mean something else without it.
 class JsonLines {
  public:
   explicit JsonLines(FieldMap fields);
@@ -110,7 +106,7 @@ class JsonLines {
   JsonLines(JsonLines&&) noexcept;
   JsonLines& operator=(JsonLines&&) noexcept;
 
-  // The entry holds until the next call. It has a time and a target; everything else may be absent.
+  // The entry is valid until the next call. It has a time and a target; everything else may be absent.
   [[nodiscard]] Parsed parse(std::string_view line);
 
  private:

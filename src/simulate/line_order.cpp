@@ -34,33 +34,33 @@ std::size_t size_of(const LogEntry& entry) noexcept {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-// Copies `text` to `to`, which moves behind it. Most entries lack some of their texts.
+// Copies `text` to `to`, makes it a view of the copy, and advances `to`. Most entries lack some texts.
 [[gnu::always_inline]] inline void move_in(std::string_view& text, char*& to) noexcept {
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
   text = {to, text.size()};
   to += text.size();
 }
 
-// How long entries wait. To spread a second, all of it must have come: also what comes a whole span after it.
-Duration hold_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcept {
+// Returns how long entries wait. A second can be spread only when all of its entries have arrived, up to `span` late.
+Duration delay_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcept {
   const Duration span = std::max(bounds.span, Duration::zero());
   return whole_seconds == WholeSeconds::spread ? span + seconds{1} : span;
 }
 
 }  // namespace
 
-EntryStore::Kept EntryStore::keep(const LogEntry& entry) {
+EntryStore::Stored EntryStore::add(const LogEntry& entry) {
   const std::size_t size = size_of(entry);
   Chunk* const chunk = chunk_with_room(size);
-  std::byte* const place = chunk->memory.get() + chunk->used;
+  std::byte* const memory = chunk->memory.get() + chunk->used;
   chunk->used += size;
-  if (chunk->kept++ == 0) bytes_in_use_ += chunk->capacity;
+  if (chunk->live++ == 0) bytes_in_use_ += chunk->capacity;
 
-  auto* const copy = new (place) LogEntry(entry);
-  auto* texts = reinterpret_cast<char*>(place + sizeof(LogEntry) + entry.headers.size_bytes());
+  auto* const copy = new (memory) LogEntry(entry);
+  auto* texts = reinterpret_cast<char*>(memory + sizeof(LogEntry) + entry.headers.size_bytes());
   for_each_text(*copy, [&](std::string_view& text) { move_in(text, texts); });
   if (!entry.headers.empty()) {
-    auto* const headers = reinterpret_cast<Header*>(place + sizeof(LogEntry));
+    auto* const headers = reinterpret_cast<Header*>(memory + sizeof(LogEntry));
     for (std::size_t i = 0; i < entry.headers.size(); ++i) {
       new (headers + i) Header(entry.headers[i]);
       move_in(headers[i].name, texts);
@@ -71,15 +71,15 @@ EntryStore::Kept EntryStore::keep(const LogEntry& entry) {
   return {copy, chunk};
 }
 
-void EntryStore::release(Kept kept) noexcept {
-  Chunk* const chunk = kept.chunk;
-  if (--chunk->kept > 0) return;
+void EntryStore::release(Stored stored) noexcept {
+  Chunk* const chunk = stored.chunk;
+  if (--chunk->live > 0) return;
   bytes_in_use_ -= chunk->capacity;
   chunk->used = 0;
   if (chunk != filling_) retire(chunk);
 }
 
-// An empty chunk: for later, or, if it was made for one large entry, away.
+// Returns an empty chunk to the pool, or frees it if it was made for one large entry.
 void EntryStore::retire(Chunk* chunk) noexcept {
   if (chunk->capacity == chunk_size) {
     chunks_.release(*chunk);
@@ -90,17 +90,17 @@ void EntryStore::retire(Chunk* chunk) noexcept {
 
 EntryStore::Chunk* EntryStore::chunk_with_room(std::size_t size) {
   if (filling_ != nullptr && filling_->capacity - filling_->used >= size) return filling_;
-  if (filling_ != nullptr && filling_->kept == 0) retire(filling_);
+  if (filling_ != nullptr && filling_->live == 0) retire(filling_);
   filling_ =
       size <= chunk_size ? &chunks_.acquire(chunk_size) : large_.emplace_back(std::make_unique<Chunk>(size)).get();
   return filling_;
 }
 
 LineOrder::LineOrder(OrderBounds bounds, WholeSeconds seconds) noexcept
-    : bounds_(bounds), seconds_(seconds), hold_(hold_for(bounds, seconds)) {}
+    : bounds_(bounds), seconds_(seconds), delay_(delay_for(bounds, seconds)) {}
 
 void LineOrder::push(const LogEntry& entry) {
-  Waiting waiting{entry.at, pushed_++, store_.keep(entry)};
+  Waiting waiting{entry.at, pushed_++, store_.add(entry)};
   if (waiting.at < newest_) ++out_of_order_;
   newest_ = std::max(newest_, waiting.at);
   if (waiting.at < last_stamp_) {
@@ -123,9 +123,9 @@ const LogEntry* LineOrder::pop() {
   const Instant time = time_of(next);
   last_stamp_ = next.at;
   last_time_ = time;
-  EntryStore::Kept& lent = lent_[next_lent_++ % max_lent];
+  EntryStore::Stored& lent = lent_[next_lent_++ % max_lent];
   if (lent.entry != nullptr) store_.release(lent);
-  lent = take(stray).kept;
+  lent = take(stray).stored;
   lent.entry->at = time;
   return lent.entry;
 }
@@ -136,7 +136,7 @@ bool LineOrder::stray_is_next() const noexcept {
 }
 
 bool LineOrder::may_leave(const Waiting& next) {
-  if (finished_ || newest_ - next.at >= hold_) return true;
+  if (finished_ || newest_ - next.at >= delay_) return true;
   if (waiting() <= bounds_.max_entries && store_.bytes_in_use() <= bounds_.max_bytes) return false;
   ++left_early_;
   return true;
@@ -150,7 +150,7 @@ LineOrder::Waiting LineOrder::take(bool stray) {
     return taken;
   }
   const Waiting taken = run_[run_begin_++];
-  // What has left is cleared away when it is more than half, so that each entry is moved once at most.
+  // Erases popped entries when they are more than half, so that each entry is moved at most once.
   if (run_begin_ * 2 > run_.size()) {
     run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(run_begin_));
     run_begin_ = 0;
@@ -164,18 +164,19 @@ std::size_t LineOrder::count_waiting_at(Instant at) const noexcept {
   return count;
 }
 
-// Its stamp, or its share of the second; never before the one that left last.
+// Returns the entry's stamp or, if seconds are spread, its position in the second; never earlier than the entry that
+// left last.
 Instant LineOrder::time_of(const Waiting& next) {
   Instant time = next.at;
-  if (seconds_ == WholeSeconds::spread && next.kept.entry->grain == Grain::second) {
+  if (seconds_ == WholeSeconds::spread && next.stored.entry->grain == Grain::second) {
     if (next.at != second_) {
       second_ = next.at;
       second_size_ = count_waiting_at(next.at);
       second_left_ = 0;
     }
-    // Some that belong to it may come when the count is over: they share its last place.
-    const std::size_t place = std::min(second_left_++, second_size_ - 1);
-    time += Duration{seconds{1}} * static_cast<Duration::rep>(place) / static_cast<Duration::rep>(second_size_);
+    // Entries that arrive after the count share the last position.
+    const std::size_t index = std::min(second_left_++, second_size_ - 1);
+    time += Duration{seconds{1}} * static_cast<Duration::rep>(index) / static_cast<Duration::rep>(second_size_);
   }
   return std::max(time, last_time_);
 }

@@ -1,30 +1,28 @@
-// Puts the entries of a log in the order of their times, as far as a bounded look ahead allows.
+// Sorts the entries of a log by time, within a bounded lookahead.
 //
 //   order.push(entry);                                            // copies it
 //   while (const LogEntry* next = order.pop()) replay(*next);
 //   ...
 //   order.finish();                                               // and pop until null
 //
-// The rules:
-//   1. An entry leaves once the newest time pushed is `span` past it (a second more where seconds are spread).
-//      So entries that are out of order by at most `span` leave exactly as a stable sort by time would give them:
-//      equal times keep the log's order.
-//   2. An entry that is earlier than one that has left is late: it is counted, and leaves at the time of that
-//      one, the nearest that keeps time from running backwards. (One line stamped far in the future makes all
-//      that follow late; the count shows it.)
-//   3. At most `max_entries` and `max_bytes` wait. Beyond that the earliest leaves before its time, counted;
-//      the span is then shorter than asked for, the order still true unless a late one shows up.
+//   1. An entry leaves once the newest time pushed is `span` past it (one second more if seconds are spread). Entries
+//      that are out of order by at most `span` therefore leave as after a stable sort by time: equal times keep the
+//      order of the log.
+//   2. An entry that is earlier than one that has left is late. It is counted and gets the time of the last one that
+//      left, so that time does not run backwards. (One line stamped far in the future makes all that follow late; the
+//      count shows it.)
+//   3. At most `max_entries` and `max_bytes` wait. Beyond that the earliest entry leaves early and is counted: the span
+//      is then shorter than requested, and the order is correct unless a late entry follows.
 //
-// Whole seconds. Common and combined logs stamp to the second, and a limit with a burst is sensitive to
-// where in the second a request falls:
-//   spread (default)  the n entries of a second, in the log's order, come 1/n second apart. On a busy log this is
-//                     close to what happened; on a quiet one a burst is drawn out, so denials may be understated.
-//   stacked           all come at the second's start: an upper bound of what a limit denies, and far over it for
-//                     limits of a few per second.
-// Entries with finer times are not moved.
+// Common and combined logs have times in whole seconds, and a limit with a burst depends on where in the second a
+// request falls. Entries with finer times are not moved.
+//   spread (default)  the n entries of a second, in the order of the log, are 1/n second apart. This is realistic for a
+//                     busy log; on a quiet one it stretches bursts and may understate denials.
+//   stacked           all are at the start of the second: an upper bound of what a limit denies, far
+//                     too high for limits of a few requests per second.
 //
-// Entries in order cost one copy of their texts and a place in a queue; only those out of order go through a heap.
-// One thread.
+// Entries in order cost one copy of their texts and a queue element; only those out of order go through a heap. Not
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -39,9 +37,8 @@
 
 namespace weir::simulate {
 
-// Entries that are kept for a while, and their texts, in chunks of memory that are used again: a log that is nearly in
-// order frees them nearly in the order in which it filled them. Each chunk counts the entries in it that are still
-// kept; at zero it is free.
+// Copies of entries and their texts in reusable chunks of memory: a log that is nearly in order frees chunks nearly in
+// the order in which it filled them. A chunk is free when it has no live entries.
 class EntryStore {
  public:
   struct Chunk {
@@ -50,29 +47,29 @@ class EntryStore {
     std::unique_ptr<std::byte[]> memory;
     std::size_t capacity;
     std::size_t used = 0;
-    std::size_t kept = 0;
+    std::size_t live = 0;  // entries that are not released
   };
 
-  struct Kept {
+  struct Stored {
     LogEntry* entry = nullptr;
     Chunk* chunk = nullptr;
   };
 
-  // A copy with texts of its own.
-  [[nodiscard]] Kept keep(const LogEntry& entry);
+  // Copies the entry and its texts.
+  [[nodiscard]] Stored add(const LogEntry& entry);
 
-  // `kept` is from keep(), and is given back once.
-  void release(Kept kept) noexcept;
+  // `stored` is from add(), and must be released once.
+  void release(Stored stored) noexcept;
 
-  // Of all chunks with an entry in them.
+  // The capacity of all chunks with live entries.
   [[nodiscard]] std::size_t bytes_in_use() const noexcept { return bytes_in_use_; }
 
  private:
   [[nodiscard]] Chunk* chunk_with_room(std::size_t size);
   void retire(Chunk* chunk) noexcept;
 
-  base::ObjectPool<Chunk> chunks_;             // of one size
-  std::vector<std::unique_ptr<Chunk>> large_;  // each for an entry that does not fit into one of those
+  base::ObjectPool<Chunk> chunks_;             // chunks of chunk_size
+  std::vector<std::unique_ptr<Chunk>> large_;  // each for one entry larger than chunk_size
   Chunk* filling_ = nullptr;
   std::size_t bytes_in_use_ = 0;
 };
@@ -80,7 +77,7 @@ class EntryStore {
 enum class WholeSeconds : std::uint8_t { spread, stacked };
 
 struct OrderBounds {
-  Duration span = std::chrono::seconds{5};  // negative counts as zero
+  Duration span = std::chrono::seconds{5};  // a negative span counts as zero
   std::size_t max_entries = std::size_t{1} << 18;
   std::size_t max_bytes = std::size_t{256} << 20;
 };
@@ -91,25 +88,25 @@ class LineOrder {
 
   void push(const LogEntry& entry);
 
-  // How many entries that have left are kept, for callers that work on several at once.
+  // The number of popped entries that stay valid, for callers that process batches.
   static constexpr std::size_t max_lent = 32;
 
-  // The next entry that may leave; null if there is none yet. It holds until `max_lent` others have left.
+  // Returns the next entry that may leave; null if there is none yet. Valid until `max_lent` others have been popped.
   [[nodiscard]] const LogEntry* pop();
 
-  // Nothing more is pushed: all that wait may leave.
+  // Ends the input: all waiting entries may leave.
   void finish() noexcept { finished_ = true; }
 
   [[nodiscard]] std::size_t waiting() const noexcept { return run_.size() - run_begin_ + strays_.size(); }
   [[nodiscard]] std::uint64_t late() const noexcept { return late_; }
-  [[nodiscard]] std::uint64_t out_of_order() const noexcept { return out_of_order_; }  // late ones are among them
+  [[nodiscard]] std::uint64_t out_of_order() const noexcept { return out_of_order_; }  // includes late entries
   [[nodiscard]] std::uint64_t left_early() const noexcept { return left_early_; }
 
  private:
   struct Waiting {
     Instant at;
-    std::uint64_t number = 0;  // its place in the log
-    EntryStore::Kept kept;
+    std::uint64_t number = 0;  // its position in the log
+    EntryStore::Stored stored;
 
     [[nodiscard]] bool before(const Waiting& other) const noexcept {
       return at != other.at ? at < other.at : number < other.number;
@@ -125,21 +122,21 @@ class LineOrder {
 
   OrderBounds bounds_;
   WholeSeconds seconds_;
-  Duration hold_;
+  Duration delay_;
   EntryStore store_;
-  std::array<EntryStore::Kept, max_lent> lent_{};  // what pop() gave last, in turns
+  std::array<EntryStore::Stored, max_lent> lent_{};  // a ring of the entries popped last
   std::size_t next_lent_ = 0;
 
-  std::vector<Waiting> run_;  // those that came in order, from run_begin_ on
+  std::vector<Waiting> run_;  // entries pushed in order, from run_begin_ on
   std::size_t run_begin_ = 0;
-  std::vector<Waiting> strays_;  // the others, a heap: the earliest in front
+  std::vector<Waiting> strays_;  // the others, a heap with the earliest in front
 
-  Instant newest_ = Instant::min();      // stamp of any pushed
-  Instant last_stamp_ = Instant::min();  // stamp of the one that left last
-  Instant last_time_ = Instant::min();   // and the time that it was given
-  Instant second_ = Instant::min();      // the second that is being spread,
-  std::size_t second_size_ = 0;          // over how many entries,
-  std::size_t second_left_ = 0;          // and how many of them have left
+  Instant newest_ = Instant::min();      // the latest stamp pushed
+  Instant last_stamp_ = Instant::min();  // the stamp of the last popped entry
+  Instant last_time_ = Instant::min();   // the time that this entry was given
+  Instant second_ = Instant::min();      // the second being spread
+  std::size_t second_size_ = 0;          // its number of entries
+  std::size_t second_left_ = 0;          // how many of them have left
   std::uint64_t pushed_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t out_of_order_ = 0;

@@ -1,4 +1,4 @@
-// One request as an access log tells it; or why a line is none.
+// One request of an access log, and the reasons why a line is not one.
 #pragma once
 
 #include <algorithm>
@@ -24,49 +24,49 @@ namespace weir::simulate {
 
 using text::Grain;
 
-// The texts are views, into the line that was parsed or into its parser: they hold until the parser's next line.
-// LineOrder copies what it keeps. What the log does not say, or says as "-", is empty.
-struct LogEntry {  // each member is initialised, so that any of them may be left out
+// The texts are views into the parsed line or its parser, valid until the parser's next line. Absent values, or "-",
+// are empty.
+struct LogEntry {  // each member is initialised, so that an initializer may omit it
   Instant at{};    // between the years 0 and 9999
   std::string_view ip{};
   std::string_view user{};
   std::string_view api_key{};
   std::string_view tier{};
   std::string_view method{};
-  std::string_view target{};  // as sent: path and query, escapes of the log taken back, percent-encoding kept
+  std::string_view target{};  // path and query as sent: unescaped from the log, with percent-encoding
   std::span<const Header> headers{};
-  std::optional<Cost> cost{};          // what it turned out to cost
-  std::optional<Duration> duration{};  // a microsecond at least
-  std::uint16_t status = 0;            // zero: the log does not say
+  std::optional<Cost> cost{};          // the actual cost
+  std::optional<Duration> duration{};  // at least 1 us
+  std::uint16_t status = 0;            // zero if absent
   Grain grain = Grain::second;
 };
 
-// Why a line is no entry.
+// The reason why a line is not an entry.
 enum class Fault : std::uint8_t {
   no_address,         // combined: the line does not begin with an address, an identity and a user
-  no_time,            // combined: nothing in square brackets; JSON: none of the fields for the time
-  bad_time,           // there is one, but it is no time of the calendar
-  no_quoted_request,  // combined: no request in quotes after the time, or its end is missing
+  no_time,            // combined: nothing in square brackets; JSON: no time field
+  bad_time,           // not a valid time
+  no_quoted_request,  // combined: no request in quotes after the time, or no closing quote
   no_request,         // the client sent none ("-", ""), so no limiter would have seen it; JSON: no target
-  bad_request,        // neither METHOD TARGET nor METHOD TARGET PROTOCOL; TLS spoken to a plain port is this
-  not_json,           // JSON: not one well-formed object
-  bad_cost,           // JSON: the field that was named for it has something else
+  bad_request,        // neither METHOD TARGET nor METHOD TARGET PROTOCOL, for example TLS on a plain port
+  not_json,           // JSON: not a single well-formed object
+  bad_cost,           // JSON: the cost field is not a valid cost
 };
 inline constexpr std::size_t fault_kinds = 8;
 
 struct FaultWords {
-  std::string_view name;      // in JSON
-  std::string_view sentence;  // for people
+  std::string_view name;      // the name in JSON
+  std::string_view sentence;  // the description for people
 };
 inline constexpr std::array<FaultWords, fault_kinds> fault_words{{
-    {"no_address", "the line does not begin with an address, an identity and a user"},
-    {"no_time", "there is no time"},
-    {"bad_time", "the time is unreadable"},
-    {"no_quoted_request", "there is no request in quotes after the time"},
-    {"no_request", "the client sent no request"},
-    {"bad_request", "the request is not METHOD TARGET PROTOCOL"},
-    {"not_json", "the line is not a well-formed JSON object"},
-    {"bad_cost", "the cost is not a whole number up to 4294967295"},
+    {"no_address", "does not begin with an address, an identity and a user"},
+    {"no_time", "missing time"},
+    {"bad_time", "invalid time"},
+    {"no_quoted_request", "no quoted request after the time"},
+    {"no_request", "empty request"},
+    {"bad_request", "request is not METHOD TARGET PROTOCOL"},
+    {"not_json", "not a well-formed JSON object"},
+    {"bad_cost", "cost is not a whole number up to 4294967295"},
 }};
 [[nodiscard]] constexpr std::string_view name_of(Fault fault) noexcept {
   return fault_words[static_cast<std::size_t>(fault)].name;
@@ -77,7 +77,7 @@ inline constexpr std::array<FaultWords, fault_kinds> fault_words{{
 
 using Parsed = tl::expected<LogEntry, Fault>;
 
-// How many lines had which fault, and the first few with their place, so that a person can look. One thread.
+// Counts faults and keeps the first few lines as examples. Not thread-safe.
 class FaultTally {
  public:
   static constexpr std::size_t max_examples = 5;
@@ -86,7 +86,7 @@ class FaultTally {
   struct Example {
     std::uint64_t line_number = 0;
     Fault fault{};
-    std::string excerpt;  // printable ASCII; other bytes as '?'
+    std::string excerpt;  // printable ASCII; other bytes are '?'
   };
 
   void add(Fault fault, std::uint64_t line_number, std::string_view line) {
@@ -110,7 +110,7 @@ class FaultTally {
 
 enum class LogFormat : std::uint8_t { combined, json };
 
-// By the first line of a log that is not empty: JSON lines begin with a brace, and no address does.
+// Detects the format from the first non-empty line: JSON lines begin with a brace, and no address does.
 [[nodiscard]] constexpr LogFormat detect_format(std::string_view line) noexcept {
   const std::size_t first = line.find_first_not_of(" \t");
   return first != std::string_view::npos && line[first] == '{' ? LogFormat::json : LogFormat::combined;

@@ -9,7 +9,6 @@
 namespace weir::simulate {
 namespace {
 
-// Whether tiers get different numbers.
 bool differs_by_tier(const policy::TieredLimit& limits) {
   for (std::size_t tier = 1; tier < limits.by_tier.size(); ++tier) {
     if (policy::terms_of(limits, tier) != policy::terms_of(limits, 0)) return true;

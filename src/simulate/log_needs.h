@@ -1,5 +1,5 @@
-// What the limits of a policy need to know of a request, and whether a log says it: users, API keys, tiers and headers.
-// A replay of a log that never does is of other requests than those that were made. One thread.
+// Finds properties of requests (user, API key, tier, headers) that the limits of a policy need and no line of a log
+// has. Without them a replay does not reflect the original requests. Not thread-safe.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace weir::simulate {
 
-// What no line of a log says.
+// A property that no line of a log has.
 struct LogGap {
   std::string what;                 // `tier`, `user`, `api_key` or `header:NAME`
-  std::vector<std::string> limits;  // that need it
+  std::vector<std::string> limits;  // the limits that need it
 };
 
 class LogNeeds {
  public:
-  // The needs of one policy more.
+  // Adds the needs of a policy.
   void add(const policy::Ruleset& ruleset);
 
-  // What the entry says is needed no more.
+  // Removes the needs that the entry satisfies.
   void see(const LogEntry& entry) noexcept {
     if (!open_.empty()) look(entry);
   }
 
-  // What no entry has said.
+  // Returns the needs that no entry satisfied.
   [[nodiscard]] std::vector<LogGap> gaps() const;
 
  private:
@@ -35,7 +35,7 @@ class LogNeeds {
 
   struct Need {
     Kind kind;
-    std::string header;  // lower case; of an api_key, the one in which it may be
+    std::string header;  // lower case; for an api_key, the header that may carry it
     std::vector<std::string> limits;
   };
 

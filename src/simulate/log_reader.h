@@ -1,4 +1,4 @@
-// The entries of a log in any of the formats, in the log's order; lines that are none are tallied.
+// Reads the entries of a log in any format, in the order of the log, and counts lines that are not entries.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,24 @@
 namespace weir::simulate {
 
 struct LogOptions {
-  std::optional<LogFormat> format{};  // absent: by the first line
-  FieldMap fields{};                  // of JSON lines
-  Tail tail = Tail::skipped;          // of combined lines
+  std::optional<LogFormat> format{};  // absent: detected from the first line
+  FieldMap fields{};                  // the fields of JSON lines
+  Tail tail = Tail::skipped;          // the use of the end of combined lines
 };
 
-// One thread.
+// Not thread-safe.
 class LogReader {
  public:
   [[nodiscard]] static Result<LogReader> open(const std::string& path, LogOptions options = {});
 
-  // The next entry, which holds until the next call, and may be changed; null at the end.
+  // Returns the next entry, valid until the next call; the caller may modify it. Returns null at the end.
   [[nodiscard]] LogEntry* next();
 
-  // Absent until the first line, unless it was asked for.
+  // Returns the format; absent until the first line, unless set in the options.
   [[nodiscard]] const std::optional<LogFormat>& format() const noexcept { return options_.format; }
   [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
   [[nodiscard]] const FaultTally& faults() const noexcept { return faults_; }
 
-  // Overlong lines, progress, and whether the log ended early.
   [[nodiscard]] const LogSource& source() const noexcept { return source_; }
 
  private:
@@ -50,8 +49,8 @@ class LogReader {
   std::uint64_t entries_ = 0;
 };
 
-// Feeds every entry of the log, in the order of time, to replay(const LogEntry&). Several logs may go through one
-// order, one after the other; order.finish() and a last drain() end it.
+// Passes the entries of the log, ordered by time, to replay(const LogEntry&). Several logs may share one LineOrder;
+// order.finish() and a last drain() end it.
 template <class Replay>
 void drain(LineOrder& order, Replay&& replay) {
   while (const LogEntry* entry = order.pop()) replay(*entry);

@@ -22,7 +22,7 @@ constexpr std::size_t line_block = std::size_t{1} << 20;
 constexpr std::size_t raw_block = std::size_t{256} << 10;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-static_assert(line_block > 2 * LogSource::max_line_length, "a line and what follows it fit into a block");
+static_assert(line_block > 2 * LogSource::max_line_length, "a block must hold a line and a partial one");
 
 struct Compression {
   std::string_view magic;
@@ -44,7 +44,7 @@ std::string system_reason() {
 
 }  // namespace
 
-// The bytes of a file or of standard input, which stays open, decompressed if they begin as gzip does.
+// The bytes of a file or of standard input (which it does not close), decompressed if they are gzip.
 class LogSource::Bytes {
  public:
   Bytes(std::string name, int descriptor) : name_(std::move(name)), descriptor_(descriptor), block_(raw_block) {}
@@ -55,10 +55,10 @@ class LogSource::Bytes {
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
 
-  // What kind of file it is.
+  // Detects the type of the file.
   [[nodiscard]] Result<void> recognise();
 
-  // Fills the front of `output`, and says how far; 0 only at the end. After an error, nothing more comes.
+  // Fills the front of `output` and returns the number of bytes, 0 only at the end. Must not be called after an error.
   [[nodiscard]] Result<std::size_t> read(std::span<char> output);
 
   [[nodiscard]] Progress progress() const noexcept { return {consumed_, total_}; }
@@ -72,11 +72,11 @@ class LogSource::Bytes {
   const int descriptor_;
   std::optional<std::uint64_t> total_;
   std::uint64_t consumed_ = 0;
-  std::vector<char> block_;   // raw bytes, read ahead to tell the format, or to be decompressed
-  std::string_view pending_;  // what is left of them
+  std::vector<char> block_;   // raw bytes, read to detect the format or to be decompressed
+  std::string_view pending_;  // the unused part of block_
   z_stream zlib_{};           // its address must not change
   bool is_gzip_ = false;
-  bool is_between_members_ = false;  // of gzip data, which may end here
+  bool is_between_members_ = false;  // a gzip member has just ended, so the data may end here
   bool is_damaged_ = false;
 };
 
@@ -84,11 +84,11 @@ Result<void> LogSource::Bytes::recognise() {
   struct stat status{};
   if (::fstat(descriptor_, &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
-      return failure(name_, "is a folder; give one of its files, or - and pipe several into it");
+      return failure(name_, "is a directory; use one of its files, or - to pipe several");
     }
     if (S_ISREG(status.st_mode)) total_ = static_cast<std::uint64_t>(status.st_size);
   }
-  while (pending_.size() < 8) {  // a pipe may give its first bytes one at a time
+  while (pending_.size() < 8) {  // a pipe may return its first bytes one at a time
     const auto more = read_raw(std::span(block_).subspan(pending_.size()));
     if (!more) return tl::unexpected(more.error());
     if (*more == 0) break;
@@ -96,13 +96,13 @@ Result<void> LogSource::Bytes::recognise() {
   }
   for (const Compression& other : not_read) {
     if (!pending_.starts_with(other.magic)) continue;
-    return failure(name_, "is compressed with " + std::string(other.name) + ", and only gzip is read; use " +
+    return failure(name_, "is compressed with " + std::string(other.name) + ", but only gzip is supported; use " +
                               std::string(other.command) + " FILE | weir simulate POLICY --log -");
   }
   if (!pending_.starts_with(gzip_magic)) return {};
   constexpr int gzip_only = 16 + MAX_WBITS;
   is_gzip_ = inflateInit2(&zlib_, gzip_only) == Z_OK;
-  if (!is_gzip_) return failure(name_, "cannot be decompressed: no memory for it");
+  if (!is_gzip_) return failure(name_, "cannot decompress: out of memory");
   return {};
 }
 
@@ -120,15 +120,15 @@ Result<std::size_t> LogSource::Bytes::read_raw(std::span<char> output) {
     count = ::read(descriptor_, output.data(), output.size());
   } while (count < 0 && errno == EINTR);
   if (count < 0) {
-    return failure(name_, "cannot be read beyond " + std::to_string(consumed_) + " bytes: " + system_reason() +
-                              "; what stands before is used");
+    return failure(name_, "read failed after " + std::to_string(consumed_) + " bytes: " + system_reason() +
+                              "; the lines before that are used");
   }
   consumed_ += static_cast<std::uint64_t>(count);
   return static_cast<std::size_t>(count);
 }
 
-// Any number of gzip members one after the other, as log rotation and `cat a.gz b.gz` leave them; zeros after the last
-// are padding, as for gzip itself. zlib's gzread() would pass over any other bytes there without an error.
+// Reads any number of concatenated gzip members, as `cat a.gz b.gz` and log rotation produce them. Zeros after the last
+// one are padding, as for gzip. zlib's gzread() would silently ignore any trailing bytes.
 Result<std::size_t> LogSource::Bytes::read_gzip(std::span<char> output) {
   zlib_.next_out = reinterpret_cast<Bytef*>(output.data());
   zlib_.avail_out = static_cast<uInt>(output.size());
@@ -139,8 +139,8 @@ Result<std::size_t> LogSource::Bytes::read_gzip(std::span<char> output) {
       if (!more) return more;
       if (*more == 0 && is_between_members_) return std::size_t{0};
       if (*more == 0) {
-        return failure(name_, "is cut off: its gzip data ends in the middle, after " + std::to_string(consumed_) +
-                                  " bytes; the whole lines before that are used. Get a complete copy");
+        return failure(name_, "gzip data is truncated after " + std::to_string(consumed_) +
+                                  " bytes; the complete lines before that are used; get a complete copy");
       }
       pending_ = {block_.data(), *more};
     }
@@ -160,10 +160,9 @@ Result<std::size_t> LogSource::Bytes::read_gzip(std::span<char> output) {
 }
 
 Result<std::size_t> LogSource::Bytes::damaged() const {
-  return failure(name_, "is damaged: its gzip data is wrong before byte " +
-                            std::to_string(consumed_ - pending_.size()) + " (" +
+  return failure(name_, "gzip data is corrupt before byte " + std::to_string(consumed_ - pending_.size()) + " (" +
                             (zlib_.msg != nullptr ? zlib_.msg : "unreadable") +
-                            "); the whole lines before that are used. Get a good copy; gzip -t checks one");
+                            "); the complete lines before that are used; get a good copy (gzip -t tests one)");
 }
 
 LogSource::LogSource(std::unique_ptr<Bytes> bytes) : bytes_(std::move(bytes)), block_(line_block) {}
@@ -174,7 +173,7 @@ Result<LogSource> LogSource::open(const std::string& path) {
   const bool is_stdin = path == "-";
   const int descriptor = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return failure(path, "cannot be opened: " + system_reason() + "; give an access log, or - for standard input");
+    return failure(path, "cannot open: " + system_reason() + "; use an access log, or - for standard input");
   }
   auto bytes = std::make_unique<Bytes>(is_stdin ? "standard input" : path, descriptor);
   if (auto recognised = bytes->recognise(); !recognised) return tl::unexpected(recognised.error());
@@ -201,10 +200,10 @@ std::optional<std::string_view> LogSource::next() {
   }
 }
 
-// Moves the beginning of a line to the front of the block and reads on behind it. False at the end.
+// Moves the partial line to the front of the block and reads more after it. Returns false at the end.
 bool LogSource::refill() {
   if (ended_) return false;
-  if (end_ - begin_ > max_line_length + 1) {  // one more, for a CR
+  if (end_ - begin_ > max_line_length + 1) {  // one byte more is allowed for a CR
     if (!std::exchange(skipping_, true)) ++overlong_lines_;
   }
   if (skipping_) begin_ = end_;
@@ -218,7 +217,7 @@ bool LogSource::refill() {
   return !ended_;
 }
 
-// What stands after the last line break, unless an error cut it off.
+// Returns the text after the last line break, unless an error truncated it.
 std::optional<std::string_view> LogSource::last_line() {
   std::string_view line(block_.data() + begin_, end_ - begin_);
   begin_ = end_;
@@ -228,7 +227,7 @@ std::optional<std::string_view> LogSource::last_line() {
   return line;
 }
 
-// Takes off what does not belong to a line's text. False if the line is passed over.
+// Strips a trailing CR and a byte order mark. Returns false if the line is skipped.
 bool LogSource::accept(std::string_view& line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line_number_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());

@@ -1,12 +1,12 @@
-// The lines of a log, one after the other, however long the log is.
+// Reads the lines of a log of any size.
 //
-//   auto source = LogSource::open("access.log.gz");     plain or gzip, told by its first bytes; "-" is stdin
+//   auto source = LogSource::open("access.log.gz");     plain or gzip, detected by its first bytes; "-" is stdin
 //   while (const auto line = source->next()) { ... }
-//   if (source->error()) -> the log ended early; the lines before that stand
+//   if (source->error()) -> the log is incomplete; the lines before the error are valid
 //
-// Memory is bounded: blocks of 1 MiB, and lines of more than `max_line_length` are skipped and counted. A line
-// ends with LF or CRLF, the last one also without; one that an error cuts off is dropped. Empty lines and a byte
-// order mark are passed over. One thread.
+// Memory is bounded: blocks of 1 MiB; longer lines than `max_line_length` are skipped and counted. A line ends with LF
+// or CRLF, which the last line may lack; a line truncated by an error is dropped. Empty lines and a byte order mark are
+// skipped. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace weir::simulate {
 
-// How much of the file has been read, for a progress bar: compressed bytes, where it is compressed.
+// The bytes of the file read so far, compressed bytes for a compressed file.
 struct Progress {
   std::uint64_t consumed = 0;
   std::optional<std::uint64_t> total;  // unknown for a pipe
@@ -31,16 +31,16 @@ class LogSource {
  public:
   static constexpr std::size_t max_line_length = std::size_t{64} << 10;
 
-  // Refuses folders, and what is compressed in another way than gzip.
+  // Fails for directories and for compression other than gzip.
   [[nodiscard]] static Result<LogSource> open(const std::string& path);
   ~LogSource();
   LogSource(LogSource&&) noexcept;
   LogSource& operator=(LogSource&&) = delete;
 
-  // A view that holds until the next call. Empty at the end.
+  // Returns the next line, valid until the next call; absent at the end.
   [[nodiscard]] std::optional<std::string_view> next();
 
-  // Of the line that came last, from 1; lines that were skipped count.
+  // The number of the last line, from 1; includes skipped lines.
   [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
   [[nodiscard]] std::uint64_t overlong_lines() const noexcept { return overlong_lines_; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
@@ -57,9 +57,9 @@ class LogSource {
 
   std::unique_ptr<Bytes> bytes_;
   std::vector<char> block_;
-  std::size_t begin_ = 0;  // what is in the block and has not been handed out
+  std::size_t begin_ = 0;  // the unread part of the block
   std::size_t end_ = 0;
-  bool skipping_ = false;  // in an overlong line, already counted
+  bool skipping_ = false;  // inside an overlong line, already counted
   bool ended_ = false;
   std::uint64_t line_number_ = 0;
   std::uint64_t overlong_lines_ = 0;

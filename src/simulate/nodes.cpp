@@ -18,13 +18,13 @@ using engine::Verdict;
 using policy::Consistency;
 using policy::WhyExact;
 
-// How often a loop of the server looks for slices that nobody spends.
+// How often a loop of the server looks for unused slices.
 constexpr Duration tick_every = std::chrono::milliseconds{25};
 
-// Consumers of a limit that are looked at, to see whether one was over it; of more, a sample.
+// The number of consumers per limit that are measured for excess; more are sampled.
 constexpr std::size_t max_measured = 100'000;
 
-// Of the tables of a node, which hold nothing here: address space.
+// The tables of a node stay empty in a simulation, so this reserves only address space.
 constexpr std::size_t memory_of_node = std::size_t{64} << 20;
 
 std::shared_ptr<const policy::Ruleset> with_consistency(std::shared_ptr<const policy::Ruleset> ruleset,
@@ -68,15 +68,15 @@ std::string consistency_text(const policy::CompiledLimit& limit, std::size_t nod
   return text;
 }
 
-// How much the bound of an approximate limit is above it; none of others. Of tiers, the most.
+// Returns the bound on the excess of an approximate limit, the maximum over its tiers; absent for other limits.
 std::optional<std::uint64_t> max_excess(const policy::CompiledLimit& limit, std::size_t nodes) {
-  std::optional<std::uint64_t> most;
+  std::optional<std::uint64_t> max;
   for (const auto& numbers : limit.live.by_tier) {
     if (!numbers || policy::effective_consistency(limit, *numbers, nodes).kind != Consistency::approximate) continue;
-    const std::uint64_t over = policy::approximate_bound(*numbers, nodes).most - numbers->capacity();
-    most = std::max(most.value_or(0), over);
+    const std::uint64_t over = policy::approximate_bound(*numbers, nodes).max_admitted - numbers->capacity();
+    max = std::max(max.value_or(0), over);
   }
-  return most;
+  return max;
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ Result<std::unique_ptr<Nodes>> Nodes::create(std::shared_ptr<const policy::Rules
                                              const NodesOptions& options, std::size_t memory_budget,
                                              std::size_t max_consumers) {
   if (options.nodes > NodesOptions::max_nodes) {
-    return failure("nodes", std::to_string(options.nodes) + " are too many to simulate: at most " +
-                                std::to_string(NodesOptions::max_nodes));
+    return failure("nodes",
+                   std::to_string(options.nodes) + " is too many; at most " + std::to_string(NodesOptions::max_nodes));
   }
   ruleset = with_consistency(std::move(ruleset), options.consistency);
   std::unique_ptr<Nodes> nodes(new Nodes(options, ruleset, memory_budget / SharedStates::bytes_each, max_consumers));
@@ -145,7 +145,7 @@ void Nodes::add(const Query& query, Instant at, const Verdict& exact) {
   conclude_all();
 }
 
-// A hash that is the same in every run.
+// std::hash gives the same result in every run, so the simulation is deterministic.
 std::size_t Nodes::node_for(const Query& query) noexcept {
   const std::string_view client = !query.ip.empty() ? query.ip : query.user;
   if (options_.spread == Spread::client && !client.empty()) {
@@ -208,7 +208,7 @@ void Nodes::DistantStore::note(const store::Group& group) {
   for (const store::Check* const check : states.contended_denials()) raise(contended_denials_of, *check);
 }
 
-// --- what became of them
+// --- outcomes
 
 Nodes::Fate Nodes::fate_of(const Outcome& outcome, const Verdict& verdict) noexcept {
   const bool counts = verdict.admitted || outcome.standing == Standing::shadow;
@@ -248,7 +248,7 @@ void Nodes::conclude(const Request& request) {
 }
 
 NodesReport Nodes::finish(double seconds) {
-  next_tick_.reset();  // what is out by now goes back when nobody looks
+  next_tick_.reset();  // slices that are returned after the last request do not count
   while (!store_.answers.empty()) run_until(store_.answers.back().at);
   report_.nodes = options_.nodes;
   report_.spread = options_.spread;
@@ -265,9 +265,9 @@ NodesReport Nodes::finish(double seconds) {
     of.messages = store_.messages_of[i];
     of.contended_denials = store_.contended_denials_of[i];
     for (const Demand& got : limits_[i].admitted.report(ruleset_->tiers.names)) {
-      const std::uint64_t most = got.rates.front().number.all;
+      const std::uint64_t max = got.rates.front().number.all;
       if (got.upper_bound) of.over.reset();
-      if (of.over) of.over = std::max(*of.over, most - std::min(most, got.present));
+      if (of.over) of.over = std::max(*of.over, max - std::min(max, got.present));
     }
     report_.limits.push_back(std::move(of));
   }

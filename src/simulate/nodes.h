@@ -1,10 +1,9 @@
-// The requests of a log on several nodes that share their limits through one store, beside what one exact store made of
-// them: the real engine and leased store for each node, on virtual time.
+// Replays requests on several nodes that share their limits through one store, and compares the verdicts with those of
+// one exact store. Each node runs the real engine and leased store on virtual time.
 //
-// The store decides what it is asked at the instant of the question, and its answer is there a round trip later: so
-// exact limits decide as in one process, but for what follows on an answer (warnings, penalties, candidates), which
-// comes a round trip later too. Nothing fails here; tests/simulation is about that. The same log gives the same report.
-// One thread.
+// The store decides when it receives a request, and its reply arrives a round trip later. Exact limits therefore decide
+// as in one process, but the consequences of a reply (warnings, penalties, candidates) are a round trip late. Failures
+// are not simulated here (see tests/simulation). The result is deterministic. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -36,30 +35,30 @@ struct NodesOptions {
   static constexpr std::size_t max_nodes = 1'000;
   static constexpr Duration max_round_trip = std::chrono::seconds{10};
 
-  std::size_t nodes = 0;  // none: there is no such part of the report
+  std::size_t nodes = 0;  // zero disables this part of the report
   Spread spread = Spread::round_robin;
   Duration round_trip = std::chrono::milliseconds{1};
-  std::optional<policy::Consistency> consistency;  // of every limit; none: what the policy says
+  std::optional<policy::Consistency> consistency;  // consistency of every limit; absent: as configured in the policy
 };
 
 class Nodes {
  public:
-  // `memory_budget` bounds the states that are shared.
+  // `memory_budget` bounds the shared states.
   static Result<std::unique_ptr<Nodes>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                const NodesOptions& options, std::size_t memory_budget,
                                                std::size_t max_consumers);
 
-  // In the order of time, each with the verdict of one exact store.
+  // Must be called in order of time. `exact` is the verdict of one exact store.
   void add(const Query& query, Instant at, const engine::Verdict& exact);
 
-  // More consumers at a time than the memory budget has room for.
+  // True if the memory budget was too small for the concurrent consumers.
   [[nodiscard]] bool has_too_many() const noexcept { return store_.states.has_too_many(); }
 
-  // After the last request. `seconds`: how long the log is.
+  // Must be called after the last request. `seconds` is the duration of the log.
   [[nodiscard]] NodesReport finish(double seconds);
 
  private:
-  // The shared store, a round trip away.
+  // The shared store, reached with a round-trip delay.
   struct DistantStore final : store::Store {
     struct Answer {
       Instant at;
@@ -76,14 +75,14 @@ class Nodes {
     const VirtualClock& clock;
     const Duration round_trip;
     SharedStates states;
-    std::deque<Answer> answers;  // on their way, in the order of their times
+    std::deque<Answer> answers;  // answers in flight, ordered by time
     LimitsOfStates limits;
     RatePeak messages;
-    std::vector<std::uint64_t> messages_of;           // by limit
-    std::vector<std::uint64_t> contended_denials_of;  // likewise
+    std::vector<std::uint64_t> messages_of;           // messages by limit
+    std::vector<std::uint64_t> contended_denials_of;  // contended denials by limit
   };
 
-  // What became of one limit in a request.
+  // The outcome of one limit for a request.
   struct Fate {
     bool admitted = false;
     bool denied = false;
@@ -92,12 +91,12 @@ class Nodes {
     Instant at{};
     bool is_done = false;
     bool exact_admitted = false;
-    std::vector<Fate> exact;  // one for each outcome
+    std::vector<Fate> exact;  // one per outcome
     engine::EvaluationBatchPtr batch;
   };
   struct OfLimit {
     NodesReport::OfLimit report;
-    LimitDemand admitted;  // the same measure as for what consumers need: here, what they got
+    LimitDemand admitted;  // measures the admitted requests, to find consumers over the limit
   };
 
   Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t max_states,
@@ -116,13 +115,13 @@ class Nodes {
   VirtualClock clock_;
   DistantStore store_;
   std::vector<std::unique_ptr<SimulatedNode>> nodes_;
-  std::vector<Instant> awake_until_;  // of the nodes
+  std::vector<Instant> awake_until_;  // one per node
   Duration wakes_for_{};
   std::optional<Instant> next_tick_;
   std::size_t next_node_ = 0;
 
   base::ObjectPool<Request> request_pool_;
-  std::deque<Request*> requests_;  // in their order; the first is not done
+  std::deque<Request*> requests_;  // in order of arrival; the first one is always unfinished
   std::deque<OfLimit> limits_;
   NodesReport report_;
 };

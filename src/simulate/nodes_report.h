@@ -1,4 +1,4 @@
-// What several nodes that share their limits would have made of a log, beside one exact store: part of a report.
+// The part of a report that compares several nodes with shared limits to one exact store.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,44 @@
 
 namespace weir::simulate {
 
-// Which node a request goes to.
+// How requests are distributed over nodes.
 enum class Spread : std::uint8_t {
-  round_robin,  // the next one, as load balancers do unless told otherwise
-  client,       // by the client's address, or else its user: a client stays on its node
+  round_robin,
+  client,  // by the client's address, or else its user: a client stays on its node
 };
 
 struct NodesReport {
   // Decisions of one limit.
   struct OfLimit {
     std::string name;
-    std::string consistency;  // as it is decided: `leased`, `exact (queue)`; of tiers that differ, all of them
+    std::string consistency;  // the effective consistency: `leased`, `exact (queue)`; a list if tiers differ
     std::uint64_t evaluated = 0;
     std::uint64_t exact_admitted = 0;
     std::uint64_t exact_denied = 0;
     std::uint64_t admitted = 0;
     std::uint64_t denied = 0;
-    std::uint64_t newly_denied = 0;        // not so by exact
-    std::uint64_t newly_admitted = 0;      // denied by exact
-    std::uint64_t contended_denials = 0;   // by the store, while slices held what would have been enough
-    std::uint64_t without_round_trip = 0;  // of the evaluated
-    std::uint64_t messages = 0;            // to the store, with something about this limit in them
-    // By how much the worst consumer was over the limit, at its worst; none of an algorithm for which it is not known.
+    std::uint64_t newly_denied = 0;        // not denied by the exact store
+    std::uint64_t newly_admitted = 0;      // denied by the exact store
+    std::uint64_t contended_denials = 0;   // denied by the store while leased slices had enough unused units
+    std::uint64_t without_round_trip = 0;  // subset of evaluated
+    std::uint64_t messages = 0;            // messages to the store that concern this limit
+    // The largest excess of a consumer over the limit; absent if it cannot be measured for the algorithm.
     std::optional<std::uint64_t> over = 0;
-    std::optional<std::uint64_t> max_excess{};  // of an approximate limit: what it is stated to be at most, at once
+    std::optional<std::uint64_t> max_excess{};  // the stated bound of an approximate limit's excess
   };
 
   std::uint64_t nodes = 0;
   Spread spread = Spread::round_robin;
   Duration round_trip{};
-  std::string consistency;  // of all limits; empty: each has its own, by the policy
+  std::string consistency;  // consistency of all limits; empty: as configured in the policy
 
-  std::uint64_t admitted = 0;  // requests
+  std::uint64_t admitted = 0;  // admitted requests
   std::uint64_t denied = 0;
   std::uint64_t newly_denied = 0;
   std::uint64_t newly_admitted = 0;
-  std::uint64_t covered = 0;             // by a limit
-  std::uint64_t without_round_trip = 0;  // of the covered: answered at once, the store was not asked
-  RatePeak::Peaks messages;              // to the store; `requests` is how many
+  std::uint64_t covered = 0;             // requests covered by a limit
+  std::uint64_t without_round_trip = 0;  // subset of covered: decided without the store
+  RatePeak::Peaks messages;              // messages to the store; `requests` is their number
   double messages_per_second = 0;        // over the whole log
   std::vector<OfLimit> limits;           // in file order
 };

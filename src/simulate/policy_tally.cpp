@@ -20,20 +20,20 @@ using engine::Reason;
 using engine::Standing;
 using engine::Verdict;
 
-// A limit's share of the consumers that may be looked at.
+// Returns the sample size of one limit.
 std::size_t share_of(std::size_t max_consumers, std::size_t limits) noexcept {
-  constexpr std::size_t fewest = 1'000;    // or the quantiles would mean nothing
-  constexpr std::size_t enough = 100'000;  // for one in a thousand to be a hundred
-  return std::clamp(max_consumers / std::max<std::size_t>(1, limits), fewest, enough);
+  constexpr std::size_t min_sample = 1'000;    // fewer would make the quantiles meaningless
+  constexpr std::size_t max_sample = 100'000;  // the top 0.1 % are then 100 consumers
+  return std::clamp(max_consumers / std::max<std::size_t>(1, limits), min_sample, max_sample);
 }
 
-// Whether the request was denied by this limit, or would have been.
+// True if this limit denied the request, or would have in shadow mode.
 bool denies(const Outcome& outcome, const Verdict& verdict) noexcept {
   return !outcome.decision.admitted && (outcome.standing == Standing::shadow || !verdict.admitted);
 }
 
-// Whether the keys of a limit say nothing about anybody.
-bool names_nobody(const policy::ConsumerKey& key) {
+// True if the keys of a limit identify no client.
+bool is_anonymous(const policy::ConsumerKey& key) {
   using Kind = policy::KeyPart::Kind;
   return std::ranges::all_of(key.alternatives, [](const auto& parts) {
     return std::ranges::all_of(parts,
@@ -43,7 +43,7 @@ bool names_nobody(const policy::ConsumerKey& key) {
 
 constexpr std::size_t max_shown = 20;
 
-// Enough for a person to tell consumers apart, too little to find them by trying.
+// The name has enough digits to distinguish consumers, but too few to identify them by brute force.
 std::string name_by_hash(std::uint64_t consumer) {
   return fmt::format("{:012x}", consumer >> 16);
 }
@@ -55,7 +55,7 @@ std::string numbers_of(const policy::TieredLimit& limit) {
 }  // namespace
 
 PolicyTally::OfLimit::OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t max_consumers)
-    : is_shown(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, max_consumers) {}
+    : is_shown(names == Names::shown || is_anonymous(limit.consumer_key)), demand(limit.live, max_consumers) {}
 
 PolicyTally::PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name,
                          std::size_t max_consumers)
@@ -102,7 +102,7 @@ void PolicyTally::add_outcome(const Query& query, const Verdict& verdict, const 
 }
 
 void PolicyTally::add_difference(const Query& query, const Verdict& verdict) {
-  if (verdict.limit == Verdict::no_limit) return;  // more limits than can be decided: none in particular
+  if (verdict.limit == Verdict::no_limit) return;  // too many limits matched: no particular one denied
   OfLimit& limit = *limits_[verdict.limit];
   ++limit.differences[verdict.label];
   const auto outcome = std::ranges::find(verdict.outcomes, verdict.limit, &Outcome::limit);
@@ -112,7 +112,7 @@ void PolicyTally::add_difference(const Query& query, const Verdict& verdict) {
 void PolicyTally::rank(Ranking& ranking, const Query& query, const Outcome& outcome) {
   Ranking::Entry& entry = ranking.add(outcome.consumer.value);
   const bool is_named = limits_[outcome.limit]->is_shown || hashed_name_;
-  if (is_named && Ranking::wants_name(entry)) entry.name = name_of(query, outcome);
+  if (is_named && Ranking::needs_name(entry)) entry.name = name_of(query, outcome);
 }
 
 std::string PolicyTally::name_of(const Query& query, const Outcome& outcome) const {

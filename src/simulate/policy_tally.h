@@ -1,7 +1,7 @@
-// What one policy did to the traffic: everything that the engine's own counters do not say. One thread.
+// The statistics of one policy beyond the engine's counters. Not thread-safe.
 //
-// Per request a few increments, and for each limit one place in a sample of consumers; rankings are touched by
-// denials only. Memory is bounded by the policy, not by the log.
+// A request costs a few increments, and one access to a sample of consumers per limit; rankings change only on denials.
+// Memory is bounded by the policy, not by the log.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ namespace weir::simulate {
 // How consumers appear in a report.
 enum class Names : std::uint8_t { hashed, shown };
 
-// What a consumer is called whose name is not shown, by its key, as engine/consumer.h writes it. Without one, by 12
-// digits of the hash under which its state is kept.
+// Names a consumer whose key is not shown, given the key as engine/consumer.h writes it. Without this function the name
+// is 12 digits of the hash of its state.
 using HashedName = std::function<std::string(std::string_view key)>;
 
 // The time from the first request to the last.
@@ -38,21 +38,21 @@ struct Stretch {
   Instant first{};
   Instant last{};
 
-  [[nodiscard]] double seconds() const noexcept;  // one at least
+  [[nodiscard]] double seconds() const noexcept;  // at least 1
 };
 
 [[nodiscard]] Pace pace_of(const RatePeak& rate, const Stretch& stretch) noexcept;
 
 class PolicyTally {
  public:
-  // `max_consumers` is what the samples of all limits together may hold.
+  // `max_consumers` bounds the samples of all limits together.
   PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name, std::size_t max_consumers);
 
-  // In the order of time. Each list has an element for each request.
+  // Must be called in order of time. Each span has one element per request.
   void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
            std::span<const Instant> times);
 
-  // A request that this policy denies and the other admits.
+  // Adds a request that this policy denies and the other admits.
   void add_difference(const engine::Query& query, const engine::Verdict& verdict);
 
   [[nodiscard]] PolicyReport report(const engine::Engine& engine, const Stretch& stretch) const;
@@ -63,14 +63,14 @@ class PolicyTally {
     std::string route;
     std::uint64_t count = 0;
   };
-  [[nodiscard]] std::vector<Difference> differences() const;  // where there are any
+  [[nodiscard]] std::vector<Difference> differences() const;
   [[nodiscard]] HardestHit consumers_of_differences(std::uint32_t limit) const;
 
  private:
   struct OfLimit {
     OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t max_consumers);
 
-    bool is_shown;  // whether its consumers are, in the report, by their keys
+    bool is_shown;  // the report shows its consumers by their keys
 
     RatePeak rate;
     LimitDemand demand;
@@ -78,7 +78,7 @@ class PolicyTally {
     Ranking candidate_denies;
     Ranking candidate_admits;
     Ranking differs;
-    std::map<std::uint32_t, std::uint64_t> differences;  // by Plan::labels
+    std::map<std::uint32_t, std::uint64_t> differences;  // keyed by index in Matcher::labels
   };
   struct OfRoute {
     RatePeak rate;
@@ -86,7 +86,6 @@ class PolicyTally {
     std::uint64_t denied = 0;
   };
 
-  // When a request was made, and in which second.
   struct Time {
     Instant at;
     std::int64_t second;
@@ -103,7 +102,7 @@ class PolicyTally {
   const engine::Bindings& bindings_;
   HashedName hashed_name_;  // may be empty
   std::vector<std::unique_ptr<OfLimit>> limits_;
-  std::vector<OfRoute> routes_;  // by Plan::labels
+  std::vector<OfRoute> routes_;  // indexed like Matcher::labels
   Timeline timeline_;
   std::uint64_t admitted_ = 0;
   std::uint64_t denied_ = 0;

@@ -8,7 +8,7 @@ Ranking::Entry& Ranking::add(std::uint64_t consumer) {
   ++total_;
   auto found = entries_.find(consumer);
   if (found == entries_.end()) {
-    if (entries_.size() >= most) forget_half();
+    if (entries_.size() >= max_entries) forget_half();
     found = entries_.try_emplace(consumer).first;
     found->second.error = forgotten_;
     seen_.add(consumer);

@@ -58,8 +58,8 @@ RatePeak::Peaks RatePeak::peaks() const noexcept {
 
 void Timeline::make_room(std::int64_t second) {
   if (bins_.empty()) start_ = second;
-  while (place_of(second) >= max_bins) halve();
-  if (place_of(second) >= bins_.size()) bins_.resize(place_of(second) + 1);
+  while (bin_of(second) >= max_bins) halve();
+  if (bin_of(second) >= bins_.size()) bins_.resize(bin_of(second) + 1);
   end_ = start_ + static_cast<std::int64_t>(bins_.size()) * width_;
 }
 

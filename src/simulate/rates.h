@@ -1,4 +1,4 @@
-// How many requests there were when: the peaks, and a timeline. Times do not run backwards. One thread.
+// Peak rates and a timeline of requests. Times must not decrease. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -10,20 +10,20 @@
 
 namespace weir::simulate {
 
-// Whole seconds since the epoch.
+// Returns whole seconds since the epoch.
 [[nodiscard]] inline std::int64_t second_of(Instant at) noexcept {
   return std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
 }
 
 struct Peak {
   std::uint64_t count = 0;
-  Instant at{};  // when it began, not before the first request
+  Instant at{};  // the start of the period, never before the first request
 
   friend bool operator==(const Peak&, const Peak&) = default;
 };
 
-// The busiest second and the busiest minute of a stream of requests, and how many there were. Seconds are those of the
-// calendar; a minute is any 60 of them in a row. 256 bytes, and a comparison and an increment per request.
+// The total, the busiest second and the busiest minute of a stream of requests. Seconds are calendar seconds; a minute
+// is any 60 consecutive ones. Needs under 400 bytes, and a comparison and an increment per request.
 class RatePeak {
  public:
   void add(std::int64_t second) noexcept {
@@ -45,20 +45,20 @@ class RatePeak {
   void close() noexcept;
   [[nodiscard]] std::uint32_t& count_of(std::int64_t second) noexcept;
 
-  std::int64_t first_ = 0;  // second with a request
+  std::int64_t first_ = 0;  // the first second with a request
   std::int64_t second_ = 0;
-  std::uint32_t count_ = 0;                     // of this second,
-  std::uint64_t in_minute_ = 0;                 // of it and the 59 before, once it is closed,
-  std::array<std::uint32_t, minute> counts_{};  // and of each of them
-  std::uint64_t requests_ = 0;                  // of closed seconds
+  std::uint32_t count_ = 0;                     // requests in the current second
+  std::uint64_t in_minute_ = 0;                 // sum of the closed seconds among the last 60
+  std::array<std::uint32_t, minute> counts_{};  // requests in each of these seconds
+  std::uint64_t requests_ = 0;                  // requests in all closed seconds
   std::uint64_t max_in_second_ = 0;
   std::int64_t busiest_second_ = 0;
   std::uint64_t max_in_minute_ = 0;
   std::int64_t busiest_minute_end_ = 0;
 };
 
-// Admitted and denied over time, in at most `max_bins` bins of equal width: seconds at first, twice as wide whenever
-// the log outgrows them.
+// Admitted and denied requests over time, in at most `max_bins` bins of equal width. The width is one second at first
+// and doubles whenever the log outgrows the bins.
 class Timeline {
  public:
   static constexpr std::size_t max_bins = 400;
@@ -77,20 +77,20 @@ class Timeline {
 
   [[nodiscard]] Instant start() const noexcept { return Instant{std::chrono::seconds{start_}}; }
   [[nodiscard]] Duration width() const noexcept { return std::chrono::seconds{width_}; }
-  [[nodiscard]] const std::vector<Bin>& bins() const noexcept { return bins_; }  // none is missing between
+  [[nodiscard]] const std::vector<Bin>& bins() const noexcept { return bins_; }  // contiguous
 
  private:
   // Makes the bin of `second` the last one.
   void make_room(std::int64_t second);
   void halve();
-  [[nodiscard]] std::size_t place_of(std::int64_t second) const noexcept {
+  [[nodiscard]] std::size_t bin_of(std::int64_t second) const noexcept {
     return static_cast<std::size_t>((second - start_) / width_);
   }
 
   std::vector<Bin> bins_;
   std::int64_t start_ = 0;
   std::int64_t width_ = 1;
-  std::int64_t end_ = 0;  // of the last bin
+  std::int64_t end_ = 0;  // the end of the last bin
 };
 
 }  // namespace weir::simulate

@@ -1,5 +1,5 @@
-// Shows the JSON report that stands before it in the page. Parts of a report come from a log, which strangers write:
-// they become text nodes and attributes, never markup.
+// Renders the JSON report that precedes it in the page. Parts of a report come from a log, which clients control: they
+// become text nodes and attributes, never markup.
 "use strict";
 
 const report = JSON.parse(document.getElementById("report").textContent);
@@ -9,7 +9,7 @@ const maxRows = 100;
 
 const grouped = (number) => Math.round(number).toLocaleString("en-US");
 
-// A share that is neither nothing nor all does not read `0.0 %` or `100.0 %`.
+// Only zero is written as `0.0 %`, and only the whole as `100.0 %`.
 function percent(part, whole) {
   if (whole === 0) return "-";
   const share = (100 * part) / whole;
@@ -18,7 +18,7 @@ function percent(part, whole) {
   return `${share.toFixed(1)} %`;
 }
 
-// Three digits, or all before the point.
+// Three significant digits, or the whole integer part.
 function rounded(number) {
   if (number === 0) return "0";
   if (number >= 999.5) return grouped(number);
@@ -70,10 +70,10 @@ function table(columns, rows) {
     element("tbody", {}, rows.map((cells) => row("td", cells)))));
 }
 
-// What a chart shows, in numbers, folded away at first.
-const details = (columns, rows) => element("details", {}, element("summary", {}, "The numbers"), table(columns, rows));
+// The numbers behind a chart, collapsed at first.
+const details = (columns, rows) => element("details", {}, element("summary", {}, "Numbers"), table(columns, rows));
 
-// A bar of parts that add up, as wide as its column. A part is a class, a count and a label.
+// A stacked bar as wide as its column. A part is a class, a count and a label.
 function stackedBar(parts) {
   const whole = parts.reduce((sum, [, count]) => sum + count, 0);
   return element("span", {class: "bar", "aria-hidden": "true"}, parts.map(([look, count, label]) => {
@@ -90,7 +90,7 @@ const barWithLegend = (parts) =>
 
 // --- charts
 
-// Where a chart draws, in the units of its viewBox. Around it there is room for labels.
+// The drawing area of a chart, in units of its viewBox. The margins leave room for labels.
 const left = 56;
 const right = 708;
 const bottom = 216;
@@ -115,17 +115,17 @@ function chart({title, description, top = 24, rows, rowsName, columns, columnsNa
     markers(y)));
 }
 
-// From zero to a round number that is at least `max`: the top, and the ticks.
+// An axis from zero to a round number of at least `max`: returns that number and the ticks.
 function linearAxis(max) {
-  const least = Math.max(max, 1e-9) / 4;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) * power;
+  const minStep = Math.max(max, 1e-9) / 4;
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= minStep * (1 - 1e-9)) * power;
   const count = Math.max(1, Math.ceil(max / step - 1e-9));
   const label = (number) => (number >= 1000 ? grouped(number) : String(Number(number.toPrecision(6))));
   return [step * count, Array.from({length: count + 1}, (_, i) => [i / count, label(i * step)])];
 }
 
-// Times in UTC, at most about seven.
+// Ticks at round UTC times, about seven at most.
 function timeTicks(first, length) {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800];
   let step = steps.find((each) => Math.floor(length / each) <= 7) ?? steps.at(-1);
@@ -143,7 +143,7 @@ function timeTicks(first, length) {
   return ticks;
 }
 
-// The bins of a policy's timeline, with the seconds of each that the log has: the last may be cut short.
+// The bins of a policy's timeline, each with the seconds that the log covers: the last may be shorter.
 function timelineOf(policy) {
   const {start, seconds_per_bin: width, admitted, denied} = policy.timeline;
   const end = secondOf(report.to) + 1;
@@ -159,7 +159,7 @@ const timeAxis = (policy) => {
           columnsName: `UTC, each step ${lengthText(width)}`};
 };
 
-// The outline of steps, one for each height from 0 to 1, as points of a path; and the area below them.
+// The outline of steps, one per height from 0 to 1, as points of a path; and the area below it.
 const outline = (heights, y) => heights.map((height, i) =>
   `${tenths(left + (i / heights.length) * across)} ${tenths(y(height))}` +
   `H${tenths(left + ((i + 1) / heights.length) * across)}`).join("L");
@@ -188,8 +188,8 @@ function denialsChart(before, after) {
   const [was, is] = [before, after].map((policy) => timelineOf(policy).map((bin) => bin.denied / bin.seconds));
   const [top, rows] = linearAxis(Math.max(...was, ...is, 0) || 1);
   return chart({
-    title: "Denied over time, present policy and candidate",
-    description: "Denied requests per second under the present policy and under the candidate.",
+    title: "Denied over time, current policy and candidate",
+    description: "Denied requests per second under the current policy and under the candidate.",
     rows, rowsName: "denied per second", ...timeAxis(before),
     drawing: (y) => [area("denied soft", was.map((rate) => rate / top), y),
                      is.length > 0 && svg("path", {class: "candidate-line",
@@ -200,7 +200,7 @@ function denialsChart(before, after) {
 const timelineNumbers = (policy) => details(["from (UTC):l", "admitted", "denied"],
   timelineOf(policy).map((bin) => [timeText(bin.at), grouped(bin.admitted), grouped(bin.denied)]));
 
-// The bars of the histogram, with empty ones up to the present number. They are two to the octave, as in the report:
+// The bars of the histogram, with empty ones up to the current number. They are two per octave, as in the report:
 // [0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...
 function barsToShow({histogram, present}) {
   const bars = [];
@@ -213,21 +213,22 @@ function barsToShow({histogram, present}) {
   return bars;
 }
 
-// The present number and what it would take for 99 and 99.9 %, each a line with its label.
+// Labelled lines at the current number and at the numbers needed for 99 % and 99.9 %.
 function demandMarkers(demand, bars, y) {
   const lineHeight = 14;
   const labelWidth = 110;
-  const place = (value) => {  // of its right end: what fits is on the left
+  const position = (value) => {  // returns the right end of the value's bar: consumers that fit are to its left
     const i = bars.findIndex((bar) => value <= bar.to);
     const at = i < 0 ? bars.length : i + (value + 1 - bars[i].from) / (bars[i].to + 1 - bars[i].from);
     return left + (at / bars.length) * across;
   };
   const [{p99, p999}] = demand.needed;
-  const markers = [["now", `now ${demand.number} ${grouped(demand.present)}`, place(demand.present)],
-                   ["mark", `99 %: ${grouped(p99)}`, place(p99)], ["mark", `99.9 %: ${grouped(p999)}`, place(p999)]];
+  const markers = [["now", `now ${demand.number} ${grouped(demand.present)}`, position(demand.present)],
+                   ["mark", `99 %: ${grouped(p99)}`, position(p99)],
+                   ["mark", `99.9 %: ${grouped(p999)}`, position(p999)]];
   return markers.map(([look, label, x], i) => {
     const at = y(1) + lineHeight - 4 + i * lineHeight;
-    // A label goes to the left where on the right it would meet the edge or another marker.
+    // A label that would overlap the edge or another marker on the right goes to the left.
     const isLeft = x > right - labelWidth || markers.some(([, , other]) => other > x && other < x + labelWidth);
     return [svg("line", {class: look, x1: tenths(x), x2: tenths(x), y1: tenths(at - 10), y2: bottom}),
             svg("text", {class: `${look}-label${isLeft ? " end" : ""}`, x: tenths(isLeft ? x - 5 : x + 5),
@@ -235,7 +236,8 @@ function demandMarkers(demand, bars, y) {
   });
 }
 
-// How many consumers needed how much. The vertical axis is logarithmic, from one half, so that a bar of one is seen.
+// The histogram of consumers by the number they needed. The vertical axis is logarithmic and starts at one half, so
+// that a bar of one is visible.
 function demandChart(demand, title) {
   if (demand.histogram.length === 0 || demand.needed.length === 0) return null;
   const bars = barsToShow(demand);
@@ -252,7 +254,7 @@ function demandChart(demand, title) {
       counted(consumers, "consumer")));
   return chart({
     title, top: 36,  // the markers' labels begin above the bars
-    description: `${grouped(demand.satisfied)} of ${grouped(demand.consumers)} consumers fit the present ` +
+    description: `${grouped(demand.satisfied)} of ${grouped(demand.consumers)} consumers fit the current ` +
       `${demand.number} of ${grouped(demand.present)}.`,
     rows: powers.map((power) => [height(power), grouped(power)]), rowsName: "consumers, logarithmic scale",
     columns: bars.map((bar, i) => [(i + 0.5) / bars.length, grouped(bar.from)]).filter((_, i) => i % labelled === 0),
@@ -296,7 +298,7 @@ function overTime() {
     timelineChart(report.policy, title), timelineNumbers(report.policy))];
 }
 
-// The consumers of a ranking, with bars of that class; nothing if there are none.
+// The consumers of a ranking, with bars of class `look`; empty if there are none.
 function consumers(title, ranking, look) {
   if (ranking.top.length === 0) return [];
   const max = Math.max(...ranking.top.map((each) => each.count), 1);
@@ -312,7 +314,7 @@ function comparison(found) {
   const {policy, candidate} = report;
   const denies = (name, of) => `${name} denies ${grouped(of.denied)} (${percent(of.denied, requests)})`;
   const rows = found.by_limit_and_route.slice(0, maxRows);
-  return [heading(2, `${policyName} against ${candidateName}`), card(
+  return [heading(2, `${policyName} compared with ${candidateName}`), card(
     element("p", {}, bold(counted(found.newly_denied, "request")), " newly denied, ",
       bold(grouped(found.newly_admitted)), " newly admitted. ",
       `${denies(policyName, policy)}, ${denies(candidateName, candidate)}.`),
@@ -332,17 +334,17 @@ function comparison(found) {
 function nodes(found) {
   return [heading(2, report.words.nodes_title), card(
     element("p", {}, bold(counted(found.newly_denied, "request")), " newly denied, ",
-      bold(grouped(found.newly_admitted)), " newly admitted, against one exact store. ",
+      bold(grouped(found.newly_admitted)), " newly admitted, compared with one exact store. ",
       report.words.nodes_traffic, "."),
     table(["limit:l name", "decided:l", "denied by exact", "by the nodes", "newly denied",
-           "denied while nodes held enough", "newly admitted", "over", "without a trip", "messages"],
+           "contended", "newly admitted", "over", "without a round trip", "messages"],
       found.limits.map((of) => [of.name, of.consistency, ...[of.exact_denied, of.denied, of.newly_denied,
         of.contended_denials, of.newly_admitted].map(grouped), of.over === null ? "-" : grouped(of.over),
         percent(of.without_round_trip, of.evaluated), grouped(of.messages)])))];
 }
 
 function estimates(found) {
-  return [heading(2, "Costs that are known at the end"), card(
+  return [heading(2, "Costs known only at the end"), card(
     table(["estimate:l", "admitted", "denied", "newly denied", "newly admitted"], found.map((of) =>
       [of.estimate, ...[of.admitted, of.denied, of.newly_denied, of.newly_admitted].map(grouped)])),
     found[0].limits.map((limit, i) => [heading(4, limit.name),
@@ -353,13 +355,13 @@ function estimates(found) {
     small(report.words.estimates.join(" ")))];
 }
 
-// What consumers of one tier needed, and what it would take at each rate.
+// Shows what the consumers of one tier needed, and the numbers needed at each rate.
 function demand(limit, of) {
   const need = (number) => `${of.number}${of.upper_bound ? " at most" : ""} ${grouped(number)}`;
   const tier = limit.demand.length > 1 ? `: tier ${of.tier}, ${of.numbers}` : "";
   const sample = of.sampled_one_in > 1 ? ` (a sample, one in ${grouped(of.sampled_one_in)})` : "";
-  return [heading(4, `What each consumer needed at its worst${tier}`),
-    small(`${percent(of.satisfied, of.consumers)} of ${grouped(of.consumers)} consumers${sample} fit as it is. ` +
+  return [heading(4, `Peak demand per consumer${tier}`),
+    small(`${percent(of.satisfied, of.consumers)} of ${grouped(of.consumers)} consumers${sample} fit now. ` +
       `Counted as if nothing had been denied` +
       `${of.upper_bound ? "; an upper bound, in steps of an eighth of the window" : ""}.`),
     of.consumers > 1 && demandChart(of, `Need per consumer of ${limit.name}`),
@@ -370,7 +372,7 @@ function demand(limit, of) {
 }
 
 const limitCandidate = (candidate) => [
-  heading(4, `Its candidate: ${candidate.algorithm}, ${candidate.numbers}`),
+  heading(4, `Candidate: ${candidate.algorithm}, ${candidate.numbers}`),
   barWithLegend([["soft-admitted", candidate.agrees, "agrees"], ["denied", candidate.newly_denied, "newly denied"],
                  ["admitted", candidate.newly_admitted, "newly admitted"]]),
   consumers("Newly denied by the candidate", candidate.newly_denied_consumers, "denied"),
@@ -386,9 +388,9 @@ function limitRoutes({routes}) {
 }
 
 function limit(of) {
-  const rare = [["denied", of.shadow_denied, "denied in the shadow"], ["soft-denied", of.warned, "warned"],
+  const rare = [["denied", of.shadow_denied, "denied in shadow mode"], ["soft-denied", of.warned, "warned"],
                 ["soft-admitted", of.uncharged, "denied by another limit"]];
-  const shadow = of.mode === "shadow" ? ", shadow: it never denies" : "";
+  const shadow = of.mode === "shadow" ? ", shadow mode: never denies" : "";
   return card(heading(3, of.name),
     element("p", {class: "soft small"}, `${of.algorithm}, ${of.numbers}, by ${of.consumer_key}${shadow}`),
     barWithLegend([["admitted", of.admitted, "admitted"], ["denied", of.denied, "denied"],
@@ -404,7 +406,7 @@ function limit(of) {
 function routes(all) {
   const max = Math.max(1, all[0].pace.requests);
   return [heading(2, "Routes"), card(
-    small("Peak over mean is how bursty a route is: its busiest second over its average."),
+    small("Peak over mean measures burstiness: the busiest second over the average."),
     table(["route:l name", ":l bars", "requests", "denied", "share", "mean/s", "peak/s", "peak over mean"],
       all.slice(0, maxRows).map(({route, admitted, denied, pace}) => [route,
         stackedBar([["admitted", admitted, "admitted"], ["denied", denied, "denied"],
@@ -420,8 +422,7 @@ function log() {
     element("ul", {class: "small"}, report.words.remarks.map((remark) => element("li", {}, remark)),
       faults.examples.map(({line, kind, excerpt}) => element("li", {class: "soft"},
         `line ${grouped(line)}: ${report.words.faults[kind]} `, element("code", {}, excerpt))),
-      element("li", {}, "consumers are ",
-        report.keys === "shown" ? "shown by their keys" : "shown as hashes under a secret key")))];
+      element("li", {}, "consumers are shown ", report.keys === "shown" ? "by their keys" : "as keyed hashes")))];
 }
 
 const title = `What ${policyName} would have done`;
@@ -438,5 +439,5 @@ fill(document.querySelector("main"), {}, [
   report.policy.limits.length > 0 && [heading(2, "Limits"), report.policy.limits.map(limit)],
   report.policy.routes.length > 0 && routes(report.policy.routes),
   log(),
-  element("footer", {}, "Made by weir simulate. Times are in UTC."),
+  element("footer", {}, "Generated by weir simulate. Times are in UTC."),
 ]);

@@ -1,8 +1,9 @@
-// A report as one page: the JSON report, and the script and style sheet that show it (report.js, report.css). It loads
-// nothing, and works from a file.
+// The report as one page: the JSON report with the script and style sheet that render it (report.js, report.css). The
+// page loads nothing and can be opened from a file.
 #include <openssl/evp.h>
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -13,18 +14,18 @@
 namespace weir::simulate {
 namespace {
 
-// `'sha256-...'`, by which a Content-Security-Policy allows exactly this script or style sheet.
+// The Content-Security-Policy source `'sha256-...'` that allows exactly this script or style sheet.
 std::string csp_hash(std::string_view source) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   EVP_Digest(source.data(), source.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> text{};
+  std::array<unsigned char, std::size_t{2} * EVP_MAX_MD_SIZE> text{};
   EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
   return fmt::format("'sha256-{}'", reinterpret_cast<const char*>(text.data()));
 }
 
-// JSON that is safe inside a script element. `<` occurs only in its texts: written as an escape, no text from a log can
-// end the element or begin another.
+// Makes JSON safe inside a script element: `<` occurs only in strings, and escaped it cannot close the element or open
+// another.
 std::string script_safe(std::string_view json) {
   std::string safe;
   for (const char c : json) c == '<' ? safe.append("\\u003c") : safe.append(1, c);
@@ -41,7 +42,7 @@ std::string report_html(const Report& report) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>weir simulate</title>
 <style>{}</style></head>
-<body><main></main><noscript>This report is shown by a script, which this browser does not run.</noscript>
+<body><main></main><noscript>This report requires JavaScript.</noscript>
 <script type="application/json" id="report">{}</script>
 <script>{}</script></body></html>
 )",

@@ -1,14 +1,14 @@
-// A report as JSON. Field names are stable: new ones may come, none changes its meaning within a version.
+// The report as JSON. Field names are stable: fields may be added, none changes its meaning within a version.
 //
 //   version         1
 //   from, to        first and last request, RFC 3339, UTC, whole seconds
 //   pace            requests, mean_per_second, peak_second {count, at}, peak_minute {count, at}, burst_ratio
-//                   (`at`: begin; a minute is any 60 seconds in a row; burst_ratio: peak second over the mean)
+//                   (`at`: its start; a minute is any 60 consecutive seconds; burst_ratio: peak second over the mean)
 //   log             files, format, lines, entries, not_understood {total, <kind>..., examples [{line, kind, excerpt}]},
 //                   overlong_lines, late, out_of_order, left_early, whole_second_entries,
 //                   whole_seconds ("spread" | "stacked"), without_cost, held_for_lease, settled_at_once,
 //                   tiers_from_file, unlisted_users, gaps [{what ("tier" | "user" | "api_key" | "header:NAME"),
-//                   limits}] (what no line names, and limits need), problems
+//                   limits}] (needed by these limits and in no line), problems
 //   policy          name, digest, admitted, denied, warned, delayed, uncovered, ignored_headers, unknown_tiers,
 //                   overflowed,
 //                   limits [{name, algorithm, numbers, consumer_key, mode, COUNTS, pace,
@@ -25,16 +25,14 @@
 //   comparison      both_admit, both_deny, newly_denied, newly_admitted,
 //                   by_limit_and_route [{limit, route, newly_denied, newly_admitted}],
 //                   newly_denied_consumers [{limit, consumers RANKING}], newly_admitted_consumers likewise; or null
-//   nodes           count, spread ("round-robin" | "client"), round_trip (seconds), consistency (of all limits, or
-//   null:
-//                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_round_trip
+//   nodes           count, spread ("round-robin" | "client"), round_trip (seconds), consistency (of all limits; null:
+//                   as configured), admitted, denied, newly_denied, newly_admitted, covered, without_round_trip
 //                   (of the covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count,
 //                   at}}, limits [{name, consistency, evaluated, exact_admitted, exact_denied, admitted, denied,
-//                   newly_denied,
-//                     newly_admitted, contended_denials, without_round_trip, messages, over (or null), max_excess (or
-//                     null)}]; or null
+//                     newly_denied, newly_admitted, contended_denials, without_round_trip, messages, over (or null),
+//                     max_excess (or null)}]; or null
 //   estimates       [{estimate ("report" | "max" | "p95 of 100" | "4096"), admitted, denied, newly_denied,
-//                   newly_admitted (not so if the costs had been known beforehand),
+//                   newly_admitted (compared with costs known in advance),
 //                   limits [{name, denied, reserved, spent, given_back, wasted (units x seconds), overspent,
 //                     not_kept}]}]; or null
 //   keys            "hashed" | "shown"
@@ -269,7 +267,7 @@ class ReportJson {
     });
   }
 
-  // The sentences that the terminal and the page share.
+  // The sentences shared by the text report and the page.
   void words(const Report& report) {
     json_.begin_object("words");
     json_.field("cautions_title", cautions_title);

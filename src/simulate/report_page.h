@@ -1,4 +1,4 @@
-// The script and the style sheet of a report as a page: report.js and report.css, as they were at build.
+// The script and style sheet of the HTML report: report.js and report.css, embedded at build time.
 #pragma once
 
 #include <string_view>

@@ -18,11 +18,10 @@ std::string styled(const std::string& text, const char* code, Colour colour) {
   return colour == Colour::on ? std::string(code) + text + "\033[0m" : text;
 }
 
-// Columns aligned, widths bounded.
+// A table with aligned columns of bounded width.
 class TextTable {
  public:
-  // `limit<28|evaluated|...`: titles; `<` aligns a column to the left, and a number bounds its width, which is 24
-  // otherwise.
+  // `titles` is `limit<28|evaluated|...`: `<` aligns a column to the left, and a number bounds its width (default 24).
   explicit TextTable(std::string_view titles) {
     while (!titles.empty()) {
       const std::string_view title = titles.substr(0, titles.find('|'));
@@ -33,12 +32,12 @@ class TextTable {
     }
   }
 
-  // A cell for each column; cells that are missing are empty. What is too wide is cut.
+  // Missing cells are empty. A cell that is too wide is truncated.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-  // Lines that end with a line break, indented by two.
+  // Lines are indented by two and end with a line break.
   [[nodiscard]] std::string text(Colour colour) const {
     const std::vector<std::size_t> width = widths();
     std::vector<std::string> titles;
@@ -150,7 +149,7 @@ class ReportText {
     limits_on_routes(policy);
   }
 
-  // Where a limit denies on more than one route, which.
+  // Lists the routes of each limit that denies and has more than one.
   void limits_on_routes(const PolicyReport& policy) {
     TextTable rows("limit<28|route<44|evaluated|denied|share");
     for (const LimitReport& limit : policy.limits) {
@@ -196,10 +195,12 @@ class ReportText {
       }
     }
     if (rows.empty()) return;
-    heading("What it would take for so many consumers never to be denied");
+    heading("Numbers needed so that 99 %, 99.9 % or all consumers are never denied");
     table(rows);
-    line("Each consumer's worst moment, as if nothing had been denied. A burst that stays large at twice the rate");
-    line("means steady use above the rate; then raise the rate, not the burst.");
+    line(
+        "Based on each consumer's peak demand, as if nothing had been denied. A burst that stays large at twice the "
+        "rate");
+    line("means sustained use above the rate: raise the rate, not the burst.");
   }
 
   void candidates() {
@@ -223,7 +224,7 @@ class ReportText {
 
   void comparison(const Comparison& comparison) {
     const PolicyReport& candidate = *report_.candidate;
-    heading(fmt::format("Against {}", candidate.name.empty() ? "the candidate" : candidate.name));
+    heading(fmt::format("Compared with {}", candidate.name.empty() ? "the candidate" : candidate.name));
     line(fmt::format("denied {} ({}) instead of {} ({})", grouped(candidate.denied),
                      percent(candidate.denied, report_.pace.requests), grouped(report_.policy.denied),
                      percent(report_.policy.denied, report_.pace.requests)));
@@ -253,7 +254,7 @@ class ReportText {
                      grouped(nodes.newly_admitted)));
     line(traffic_of(nodes));
     TextTable rows(
-        "limit<28|decided<18|exact: admitted|denied|nodes: admitted|denied|newly denied|held|newly admitted|over|"
+        "limit<28|decided<18|exact: admitted|denied|nodes: admitted|denied|newly denied|contended|newly admitted|over|"
         "no trip|messages");
     for (const NodesReport::OfLimit& of : nodes.limits) {
       rows.add({of.name, of.consistency, grouped(of.exact_admitted), grouped(of.exact_denied), grouped(of.admitted),
@@ -261,15 +262,13 @@ class ReportText {
                 of.over ? grouped(*of.over) : "-", percent(of.without_round_trip, of.evaluated), grouped(of.messages)});
     }
     table(rows);
-    line("Against one exact store. held: denied by the store while nodes held what would have been enough; over: by");
-    line(
-        "how much the worst consumer was over the limit. A message may carry several limits, and the server sends "
-        "many");
-    line("messages at once.");
+    line("Compared with one exact store. contended: denied by the store while other nodes had enough unused units on");
+    line("lease; over: the largest excess of any consumer over the limit. A message may carry several limits, and the");
+    line("server sends messages in batches.");
   }
 
   void estimates() {
-    heading("Costs that are known at the end");
+    heading("Costs known only at the end");
     TextTable requests("estimate<|admitted|denied|newly denied|newly admitted");
     TextTable units("limit<28|estimate<|denied|reserved|spent|given back|wasted|overspent|no receipt");
     for (const EstimateReport& of : report_.estimates) {
@@ -286,8 +285,7 @@ class ReportText {
       }
     }
     text_ += "\n";
-    if (units.empty())
-      return line("No limit takes the costs of its callers: what the log says of them changes nothing.");
+    if (units.empty()) return line("No limit uses the cost of the caller: the costs in the log have no effect.");
     table(units);
     for (const std::string& words : words_on_estimates()) line(words);
   }
@@ -318,10 +316,10 @@ class ReportText {
                        example.excerpt.empty() ? "" : ": ", example.excerpt));
     }
     const PolicyReport& policy = report_.policy;
-    if (policy.unknown_tiers > 0) line(counted(policy.unknown_tiers, "request", "requests") + " of an unknown tier");
+    if (policy.unknown_tiers > 0) line(counted(policy.unknown_tiers, "request", "requests") + " with an unknown tier");
     if (policy.overflowed > 0) {
       line(counted(policy.overflowed, "decision", "decisions") +
-           " on shared counters, for want of memory: raise the budget");
+           " used shared counters because memory ran out; raise the memory budget");
     }
   }
 

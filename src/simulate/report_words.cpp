@@ -98,13 +98,13 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 
 std::string title_of(const NodesReport& nodes) {
   return fmt::format("On {}, {}, {} from the store, requests {}", counted(nodes.nodes, "node", "nodes"),
-                     nodes.consistency.empty() ? "as the policy says" : nodes.consistency,
+                     nodes.consistency.empty() ? "as configured" : nodes.consistency,
                      nodes.round_trip == Duration::zero() ? "0 ms" : policy::duration_text(nodes.round_trip),
-                     nodes.spread == Spread::client ? "by client" : "in turn");
+                     nodes.spread == Spread::client ? "by client" : "round-robin");
 }
 
 std::string traffic_of(const NodesReport& nodes) {
-  return fmt::format("without a trip {} of the requests; {} to the store, {}/s, at most {} in one second",
+  return fmt::format("{} of the requests without a round trip; {} to the store, {}/s, at most {} in one second",
                      percent(nodes.without_round_trip, nodes.covered),
                      counted(nodes.messages.requests, "message", "messages"), rounded(nodes.messages_per_second),
                      grouped(nodes.messages.second.count));
@@ -121,28 +121,28 @@ std::string sample_text(const Demand& demand) {
 
 std::vector<std::string> cautions_on(const LogReport& log) {
   std::vector<std::string> cautions;
-  const std::string_view json = log.format == LogFormat::combined ? "write the log as JSON lines, with " : "use ";
+  const std::string_view use = log.format == LogFormat::combined ? "write the log as JSON lines and use" : "use";
   for (const LogGap& gap : log.gaps) {
     const std::string limits = policy::list_text(gap.limits);
     if (gap.what == "tier") {
       cautions.push_back(
-          fmt::format("no line names a tier: all requests have the numbers of '{}', although {} {} "
-                      "others; use --tiers FILE, which says the tier of each user, or --field tier=PATH",
-                      log.default_tier, limits, gap.limits.size() == 1 ? "has" : "have"));
+          fmt::format("no line has a tier: all requests count as tier '{}', but {} {} tiers; use --tiers FILE or "
+                      "--field tier=PATH",
+                      log.default_tier, limits, gap.limits.size() == 1 ? "distinguishes" : "distinguish"));
     } else {
       const bool is_header = gap.what.starts_with("header:");
       const std::string what = is_header            ? "the header " + gap.what.substr(7)
                                : gap.what == "user" ? std::string("a user")
                                                     : std::string("an API key");
       cautions.push_back(
-          fmt::format("no line names {}, by which {} {}: all requests are decided as without one; "
-                      "{}--field {}=PATH",
-                      what, limits, gap.limits.size() == 1 ? "counts" : "count", json, gap.what));
+          fmt::format("no line has {}, but {} {} keyed by it: all requests are decided without one; {} --field {}=PATH",
+                      what, limits, gap.limits.size() == 1 ? "is" : "are", use, gap.what));
     }
   }
   if (log.unlisted_users > 0) {
-    cautions.push_back(fmt::format("{} of users that --tiers does not list: they have the numbers of '{}'",
-                                   counted(log.unlisted_users, "request is", "requests are"), log.default_tier));
+    cautions.push_back(fmt::format("{} that --tiers does not list: counted as tier '{}'",
+                                   counted(log.unlisted_users, "request has a user", "requests have users"),
+                                   log.default_tier));
   }
   return cautions;
 }
@@ -152,47 +152,48 @@ std::vector<std::string> remarks_on(const LogReport& log) {
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     if (log.faults[kind] == 0) continue;
     remarks.push_back(counted(log.faults[kind], "line", "lines") +
-                      " not understood: " + std::string(fault_words[kind].sentence));
+                      " not parsed: " + std::string(fault_words[kind].sentence));
   }
   if (log.overlong_lines > 0) {
-    remarks.push_back(counted(log.overlong_lines, "line was", "lines were") + " too long, and skipped");
+    remarks.push_back(counted(log.overlong_lines, "line was", "lines were") + " too long and skipped");
   }
   if (log.late > 0) {
-    remarks.push_back(counted(log.late, "line", "lines") +
-                      " came too late to be put in order, and counted at the time of the line before");
+    remarks.push_back(counted(log.late, "line was", "lines were") +
+                      " too far out of order to be sorted, and replayed at the time of the preceding request");
   }
   if (log.left_early > 0) {
-    remarks.push_back("the log is so dense that " + counted(log.left_early, "line was", "lines were") +
-                      " put in order over a shorter stretch than asked for");
+    remarks.push_back("the log is too dense: " + counted(log.left_early, "line was", "lines were") +
+                      " sorted within a shorter span than requested");
   }
   if (log.whole_second_entries > 0) {
     const char* const how = log.whole_seconds == WholeSeconds::spread
-                                ? ": those of one second were spread over it evenly, in their order, which draws out "
-                                  "a burst on a quiet log"
-                                : ": those of one second were taken to come at once, which is the worst case for a "
-                                  "limit";
+                                ? ": requests of one second were spread evenly over it, which understates bursts on a "
+                                  "quiet log"
+                                : ": requests of one second were placed at its start, the worst case for a limit";
     remarks.push_back(counted(log.whole_second_entries, "line has", "lines have") + " a time in whole seconds" + how);
   }
   if (log.without_cost > 0) {
-    remarks.push_back(counted(log.without_cost, "request has", "requests have") + " no cost, and counted as 1");
+    remarks.push_back(counted(log.without_cost, "request has", "requests have") + " no cost and " +
+                      (log.without_cost == 1 ? "counts" : "count") + " as 1");
   }
   if (log.held_for_lease > 0) {
-    remarks.push_back("how long " + counted(log.held_for_lease, "request", "requests") +
-                      " took is not known: they were taken to hold their places for the lease of each limit");
+    remarks.push_back(counted(log.held_for_lease, "request has", "requests have") +
+                      " no duration: concurrency limits held their units until the lease expired");
   }
   if (log.settled_at_once > 0) {
-    remarks.push_back("how long " + counted(log.settled_at_once, "request", "requests") +
-                      " took is not known: what they reserved was settled at once");
+    remarks.push_back(counted(log.settled_at_once, "request has", "requests have") +
+                      " no duration: reservations were settled immediately");
   }
-  for (const std::string& problem : log.problems) remarks.push_back("the log broke off: " + problem);
+  for (const std::string& problem : log.problems) remarks.push_back("the log is incomplete: " + problem);
   return remarks;
 }
 
 const std::vector<std::string>& words_on_estimates() {
   static const std::vector<std::string> words{
-      "newly: not so if the costs had been known beforehand. report: checked with nothing, charged at the end.",
-      "given back: reserved beyond the cost; wasted: the same times the seconds until then; overspent: charged at the",
-      "end beyond what was left. Units are those of the cost.",
+      "newly: compared with costs known in advance. report: checked at cost 0, charged at the end.",
+      "given back: reserved and not spent; wasted: the same times the seconds it was reserved; overspent: charged at "
+      "the",
+      "end beyond the remaining quota. Units are those of the cost.",
   };
   return words;
 }

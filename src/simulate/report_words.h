@@ -1,4 +1,4 @@
-// Numbers, times and texts as the reports write them.
+// The numbers, times and sentences of the reports.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace weir::simulate {
 // 1,234,567
 [[nodiscard]] std::string grouped(std::uint64_t number);
 
-// `64.2 %`; of nothing, a dash. What is not zero does not read `0.0 %`, and what is not all not `100.0 %`.
+// `64.2 %`, or a dash if `whole` is 0. Only zero is written as `0.0 %`, and only the whole as `100.0 %`.
 [[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole);
 
-// `1,999`, `12.3`, `0.42`: three digits, or all before the point.
+// `1,999`, `12.3`, `0.42`: three significant digits, or the whole integer part.
 [[nodiscard]] std::string rounded(double number);
 
 // 2023-10-10 13:55:36, in UTC
@@ -33,38 +33,37 @@ namespace weir::simulate {
 // `burst 48`, `limit at most 48`
 [[nodiscard]] std::string need_text(const Demand& demand, std::uint64_t number);
 
-// `50,000`, or `49,876 (one in 4)` of a sample.
+// `50,000`, or `49,876 (one in 4)` for a sample.
 [[nodiscard]] std::string sample_text(const Demand& demand);
 
-// Why the figures may be far from what would have happened, a sentence each: what the policy needs to know of requests,
-// and the log does not say. To be shown beside the figures.
+// One sentence per property of requests that the policy needs and the log lacks. Shown beside the figures, which may be
+// far from what would have happened.
 inline constexpr const char* cautions_title = "Missing from the log: the figures may be wrong";
 [[nodiscard]] std::vector<std::string> cautions_on(const LogReport& log);
 
-// What a reader has to know about how the log was read, a sentence each.
+// One sentence per peculiarity of how the log was read.
 [[nodiscard]] std::vector<std::string> remarks_on(const LogReport& log);
 
-// `On 4 nodes, leased, 1 ms from the store, requests in turn`
+// `On 4 nodes, leased, 1 ms from the store, requests round-robin`
 [[nodiscard]] std::string title_of(const NodesReport& nodes);
 
-// How many requests needed no trip, and what the store got, in one sentence.
+// One sentence on the requests without a round trip and the messages to the store.
 [[nodiscard]] std::string traffic_of(const NodesReport& nodes);
 
-// What the columns of the estimates mean, for lines of at most 120 characters.
+// The legend of the estimates' columns, in lines of at most 120 characters.
 [[nodiscard]] const std::vector<std::string>& words_on_estimates();
 
-// Text from a log, made fit to be shown. Logs hold whatever strangers sent: escape sequences for the terminal, marks
-// that turn the direction of writing, broken UTF-8.
 inline constexpr std::size_t max_display_length = 120;  // bytes
 
-// Valid UTF-8 without control and formatting characters, each of which, and each broken byte, becomes U+FFFD.
-// What is too long is cut, and ends with an ellipsis. Markup is not touched: its writer escapes it.
+// Sanitizes text from a log, which clients control: terminal escape sequences, bidirectional marks, invalid UTF-8. Each
+// control or formatting character and each invalid byte becomes U+FFFD. A long text is truncated with an ellipsis.
+// Markup stays: the writer of the markup escapes it.
 [[nodiscard]] std::string display_text(std::string_view text);
 
-// How many characters a text has that is valid UTF-8.
+// The number of characters; `text` must be valid UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
-// At most `width` characters, the last an ellipsis if it was cut.
+// At most `width` characters, the last an ellipsis if truncated.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
 
 }  // namespace weir::simulate

@@ -23,15 +23,15 @@ void SharedStates::decide(Group& group, Instant now) {
         store::is_admitted_without_slices(check, state, now)) {
       contended_denials_.push_back(&check);
     }
-    static_cast<State&>(state).over_at = state.forget_at(*check.rule);
+    static_cast<State&>(state).expires_at = state.forget_at(*check.rule);
   }
 }
 
-// Now and then, what is over goes; so that the work is small for each state, and at most half of them are over.
+// Removes expired states whenever the map has doubled, so that the amortized cost per state is small.
 void SharedStates::make_room(Instant now) {
   if (states_.size() < sweep_at_) return;
-  std::erase_if(states_, [&](const auto& entry) { return entry.second.over_at <= core::micros(now); });
-  has_too_many_ = has_too_many_ || states_.size() > most_;
+  std::erase_if(states_, [&](const auto& entry) { return entry.second.expires_at <= core::micros(now); });
+  has_too_many_ = has_too_many_ || states_.size() > max_states_;
   sweep_at_ = std::max(std::size_t{1} << 16, 2 * states_.size());
 }
 

@@ -1,5 +1,4 @@
-// The states of limits that simulated nodes share, in memory, bounded in number. Decides by the time that it is told.
-// Not thread-safe.
+// The in-memory states of the limits that simulated nodes share, bounded in number. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +15,37 @@ namespace weir::simulate {
 
 class SharedStates {
  public:
-  // About what a state takes, with its key.
+  // The approximate size of a state with its key.
   static constexpr std::size_t bytes_each = 512;
 
-  explicit SharedStates(std::size_t most) noexcept : most_(most) {}
+  explicit SharedStates(std::size_t max_states) noexcept : max_states_(max_states) {}
 
-  // Fills in the answer. Times do not run backwards; the checks of a group have different keys.
+  // Decides the group. Times must not decrease, and the checks of a group must have different keys.
   void decide(store::Group& group, Instant now);
 
-  // Of the last group that was decided, the checks that denied and would not have, had no slices been out.
+  // The checks of the last group that denied only because slices were leased.
   [[nodiscard]] const std::vector<const store::Check*>& contended_denials() const noexcept {
     return contended_denials_;
   }
 
-  // More states counted at a time than may be kept. They were kept all the same.
+  // True if max_states was ever exceeded. Nothing was dropped.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
   [[nodiscard]] std::size_t size() const noexcept { return states_.size(); }
 
  private:
   struct State : store::SharedState {
-    std::int64_t over_at = 0;  // as good as never seen from then on
+    std::int64_t expires_at = 0;  // from this time on, the state is equivalent to a new one
   };
 
   void make_room(Instant now);
 
-  const std::size_t most_;
+  const std::size_t max_states_;
   bool has_too_many_ = false;
-  // Ordered: keys are what strangers sent.
+  // This is not a hash table, because clients control the keys and could cause collisions.
   std::map<std::string, State> states_;
   std::size_t sweep_at_ = std::size_t{1} << 16;
   store::SharedDecider decider_;
-  std::vector<store::SharedState*> of_checks_;  // of the group that is decided
+  std::vector<store::SharedState*> of_checks_;  // states of the group being decided
   std::vector<const store::Check*> contended_denials_;
 };
 

@@ -23,18 +23,17 @@ using engine::Verdict;
 
 constexpr std::uint64_t lines_between_progress = 100'000;
 
-// Requests are decided in batches, so that the states of the next are on their way while one is decided. The outcome
-// is that of one after the other.
+// Requests are decided in batches, so that states can be prefetched. The outcome is the same as one by one.
 constexpr std::size_t replay_batch = LineOrder::max_lent;
 
-// How long a request takes, where the log says so.
+// The duration of a request, if the log has it.
 using Length = std::optional<Duration>;
 
-// A policy with its engine, and the tally of what it did. Where it has limits on what is held at once, a request holds
-// its places for as long as the log says that it took, or else for the lease of the limit.
+// A policy with its engine and statistics. With concurrency limits, a request holds its units for its duration in the
+// log, or else for the lease of the limit.
 class PolicyRun {
  public:
-  // None without a ruleset.
+  // Returns null without a ruleset.
   static Result<std::unique_ptr<PolicyRun>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                    const SimulateOptions& options) {
     if (!ruleset) return std::unique_ptr<PolicyRun>{};
@@ -43,7 +42,7 @@ class PolicyRun {
     return std::unique_ptr<PolicyRun>(new PolicyRun(std::move(*engine), options));
   }
 
-  // Verdicts hold until the next call.
+  // The verdicts are valid until the next call.
   std::span<const Verdict> evaluate(std::span<const Query> queries, std::span<const Instant> times,
                                     std::span<const Length> lengths) {
     const std::span verdicts = std::span(verdicts_).first(queries.size());
@@ -73,9 +72,9 @@ class PolicyRun {
   void hold(std::span<const Query> queries, std::span<const Instant> times, std::span<const Length> lengths) {
     holding_->clear();
     for (std::size_t i = 0; i < queries.size(); ++i) {
-      holding_->add(
-          queries[i],
-          {.what = engine::ReceiptAsk::What::hold, .id = {1, ++held_}, .lasts = lengths[i].value_or(Duration::zero())});
+      holding_->add(queries[i], {.action = engine::ReceiptRequest::Action::hold,
+                                 .id = {1, ++held_},
+                                 .lasts = lengths[i].value_or(Duration::zero())});
     }
     (void)holding_->submit(times);
     for (std::size_t i = 0; i < queries.size(); ++i) verdicts_[i] = holding_->verdict(i);
@@ -84,7 +83,7 @@ class PolicyRun {
   std::unique_ptr<engine::Engine> engine_;
   std::shared_ptr<const engine::Bindings> bindings_;
   std::unique_ptr<engine::Evaluator> evaluator_;
-  engine::EvaluationBatchPtr holding_;  // null: nothing is held
+  engine::EvaluationBatchPtr holding_;  // null without concurrency limits
   std::uint64_t held_ = 0;
   PolicyTally tally_;
   std::array<Verdict, replay_batch> verdicts_;
@@ -102,7 +101,7 @@ std::vector<Comparison::OfLimit> consumers_by_limit(const PolicyTally& tally) {
   return by_limit;
 }
 
-// Entries of a log, in the order of time, under one policy or two.
+// Replays the entries of a log, in order of time, under one or two policies.
 class Replay {
  public:
   using Estimates = std::vector<std::unique_ptr<EstimateRun>>;
@@ -115,7 +114,7 @@ class Replay {
         nodes_(std::move(nodes)),
         estimates_(std::move(estimates)) {}
 
-  // The entry has to hold until `replay_batch` - 1 others have been added, as those of LineOrder do.
+  // The entry must stay valid until `replay_batch` - 1 others have been added, as those of LineOrder do.
   void add(const LogEntry& entry);
 
   [[nodiscard]] bool has_too_many_states() const noexcept { return nodes_ && nodes_->has_too_many(); }
@@ -123,7 +122,7 @@ class Replay {
     return std::ranges::any_of(estimates_, &EstimateRun::has_too_many);
   }
 
-  // After the last entry: the report but for its log.
+  // Must be called after the last entry. Returns the report without its log part.
   [[nodiscard]] Report finish();
 
  private:
@@ -153,7 +152,7 @@ class Replay {
 void Replay::add(const LogEntry& entry) {
   std::vector<Header>& headers = headers_[count_];
   headers.assign(entry.headers.begin(), entry.headers.end());
-  // The log holds what the server knew, so all of it is believed, as from a trusted program.
+  // The log is trusted, because it contains what the server knew.
   Query& query = queries_[count_];
   query.method = entry.method;
   query.path = entry.target;
@@ -243,7 +242,7 @@ Report Replay::finish() {
   return report;
 }
 
-// Whether a consumer is known by a header that combined logs have at the end of a line.
+// True if a consumer key uses a header at the end of combined lines.
 bool needs_tail(const policy::Ruleset& ruleset) {
   const auto is_in_tail = [](const policy::KeyPart& part) {
     return part.kind == policy::KeyPart::Kind::header && (part.header == "user-agent" || part.header == "referer");
@@ -266,7 +265,7 @@ void add_to(LogReport& report, const LogReader& reader, const std::string& path,
   }
   for (FaultTally::Example example : reader.faults().examples()) {
     if (report.examples.size() == FaultTally::max_examples) break;
-    if (names == Names::hashed) example.excerpt.clear();  // excerpts name people as keys do
+    if (names == Names::hashed) example.excerpt.clear();  // excerpts can identify clients
     report.examples.push_back(std::move(example));
   }
   if (const auto& error = reader.source().error()) report.problems.push_back(display_text(error->message()));
@@ -276,8 +275,8 @@ Result<std::unique_ptr<Nodes>> nodes_of(const SimulateOptions& options) {
   if (options.nodes.nodes == 0) return std::unique_ptr<Nodes>{};
   if (has_holds(*options.policy)) {
     return failure("nodes",
-                   "the policy limits what is held at once, which is not simulated on several nodes: such a "
-                   "limit is always exact, so leave --nodes away, or these limits out");
+                   "concurrency limits cannot be simulated on several nodes, where they are always exact; remove "
+                   "--nodes or these limits");
   }
   return Nodes::create(options.policy, options.nodes, options.memory_budget, options.max_consumers);
 }
@@ -286,10 +285,10 @@ Result<Replay::Estimates> estimates_of(const SimulateOptions& options) {
   Replay::Estimates runs;
   if (options.estimates.empty()) return runs;
   if (options.estimates.size() > SimulateOptions::max_estimates) {
-    return failure("estimates", std::to_string(options.estimates.size()) + " are too many: at most " +
+    return failure("estimates", std::to_string(options.estimates.size()) + " is too many; at most " +
                                     std::to_string(SimulateOptions::max_estimates));
   }
-  std::vector<Estimate> all{Estimate{}};  // report
+  std::vector<Estimate> all{Estimate{}};  // the default Estimate is `report`
   all.insert(all.end(), options.estimates.begin(), options.estimates.end());
   for (const Estimate& estimate : all) {
     auto run = EstimateRun::create(options.policy, estimate, options.memory_budget, options.hash_key);
@@ -304,8 +303,8 @@ bool needs_durations(const SimulateOptions& options) {
          (options.candidate && has_holds(*options.candidate));
 }
 
-// The tier of an entry that names none, by its user.
-void put_tier(const TiersFile& tiers, LogEntry& entry, LogReport& report) noexcept {
+// Sets the tier of an entry without one from its user.
+void set_tier(const TiersFile& tiers, LogEntry& entry, LogReport& report) noexcept {
   if (!entry.tier.empty() || entry.user.empty()) return;
   entry.tier = tiers.tier_of(entry.user);
   ++(entry.tier.empty() ? report.unlisted_users : report.tiers_from_file);
@@ -317,7 +316,7 @@ void move_to_start(LogEntry& entry) noexcept {
   entry.grain = Grain::finer;
 }
 
-// Adds what the reader of the logs counted, and the names.
+// Adds the counts of the log readers and the names.
 Report complete(Report report, LogReport log, const SimulateOptions& options) {
   log.whole_second_entries = report.log.whole_second_entries;
   if (options.log.fields.has_cost()) log.without_cost = report.log.without_cost;
@@ -333,7 +332,7 @@ Report complete(Report report, LogReport log, const SimulateOptions& options) {
 }  // namespace
 
 Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress) {
-  if (!options.policy) return failure("policy", "there is none to simulate");
+  if (!options.policy) return failure("policy", "missing");
   auto policy = PolicyRun::create(options.policy, options);
   if (!policy) return tl::unexpected(policy.error());
   auto candidate = PolicyRun::create(options.candidate, options);
@@ -358,7 +357,7 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
     const std::string& path = options.logs[progress.log];
     auto reader = LogReader::open(path, log);
     if (!reader) return tl::unexpected(reader.error());
-    const auto tell = [&] {
+    const auto report_progress = [&] {
       const Progress read = reader->source().progress();
       progress.consumed = read.consumed;
       progress.total = read.total;
@@ -366,22 +365,21 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
     };
     while (LogEntry* entry = reader->next()) {
       if (options.stamped == Stamped::end) move_to_start(*entry);
-      if (options.tiers) put_tier(*options.tiers, *entry, log_report);
+      if (options.tiers) set_tier(*options.tiers, *entry, log_report);
       needs.see(*entry);
       order.push(*entry);
       drain(order, add);
       if (++progress.entries % lines_between_progress != 0) continue;
-      tell();
+      report_progress();
       if (replay.has_too_many_states()) {
-        return failure("nodes", "the log has more consumers at a time than there is memory for; use a part of it");
+        return failure("nodes", "out of memory for the consumers of the log; use a part of it");
       }
       if (replay.has_too_many_in_flight()) {
         return failure("estimate", "more than " + std::to_string(EstimateRun::max_in_flight) +
-                                       " requests of the log are in flight at a time; is the unit of --field "
-                                       "duration the right one?");
+                                       " requests are in flight at once; check the unit of --field duration");
       }
     }
-    tell();
+    report_progress();
     add_to(log_report, *reader, path, options.names);
   }
   order.finish();

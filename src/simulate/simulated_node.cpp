@@ -14,12 +14,13 @@ using store::Group;
 
 namespace {
 
-// The same in every run: where a consumer stands in a table of slices has a say in when they are swept.
+// The key is fixed to make runs reproducible: the position of a consumer in a table of slices affects when its slices
+// are swept.
 constexpr table::HashKey fixed_hash_key{1, 2};
 
 }  // namespace
 
-// Counts how the answers came about, on their way to the engine.
+// Forwards to the leased store and counts the path of each decision.
 class SimulatedNode::Watched final : public store::Store {
  public:
   Watched(store::Store& inner, const SimulatedNode& node) : inner_(inner) {
@@ -51,7 +52,7 @@ class SimulatedNode::Watched final : public store::Store {
   };
 
   void conclude(Forwarded& request) {
-    request.copy.tell();
+    request.copy.write_back();
     Group& whole = *request.copy.whole;
     pool_.release(request);
     if (whole.operation == store::Operation::decide) {
@@ -94,11 +95,12 @@ SimulatedNode::SimulatedNode(const NodeContext& context, std::unique_ptr<engine:
 
 SimulatedNode::~SimulatedNode() = default;
 
-// A consumer is forgotten two leases after its last request, in the next sweep.
+// Returns how long after a request tick() has an effect. A consumer is forgotten in the first sweep after two leases
+// without a request.
 Duration SimulatedNode::wakes_for() const noexcept {
-  Duration longest = Duration::zero();
-  for (const auto& slices : bindings_->slices()) longest = std::max(longest, slices->lease());
-  return 3 * longest;
+  Duration max_lease = Duration::zero();
+  for (const auto& slices : bindings_->slices()) max_lease = std::max(max_lease, slices->lease());
+  return 3 * max_lease;
 }
 
 void SimulatedNode::add_states(LimitsOfStates& limits) const {

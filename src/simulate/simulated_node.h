@@ -1,4 +1,4 @@
-// A simulated node: the engine with its slices, and the real leased store on the way to a shared one.
+// A simulated node: the real engine and leased store on top of a shared store.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@
 
 namespace weir::simulate {
 
-// Time that moves only when told to.
+// A clock that only set() moves.
 class VirtualClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override { return now_; }
   void wait_until(Instant /*until*/, std::stop_token /*stop*/) const override {}
 
-  // Since an hour before the first instant: what machines tell that have been up for that long.
+  // Returns the uptime of a machine that was started one hour before the first set().
   [[nodiscard]] std::int64_t ticks() const noexcept { return (now_ - booted_).count(); }
 
   void set(Instant now) noexcept {
@@ -41,20 +41,19 @@ class VirtualClock final : public Clock {
   Instant booted_ = Instant::max();
 };
 
-// What the nodes of a run have in common.
 struct NodeContext {
   std::shared_ptr<const policy::Ruleset> ruleset;
   std::shared_ptr<const store::SharedKeys> keys;
-  std::size_t memory_budget = 0;  // of the tables of a node, in which nothing is written
+  std::size_t memory_budget = 0;  // for the tables of a node, which stay empty
   std::uint32_t nodes = 1;
-  store::Store& store;  // the shared one
+  store::Store& store;  // the shared store
   const VirtualClock& clock;
 };
 
-// Which limit states are of: those of the live limits, and of their slices.
+// Maps the states of live limits and of their slices to the limit's index.
 using LimitsOfStates = std::unordered_map<const store::States*, std::uint32_t>;
 
-// How the decisions of one limit came about.
+// Counts the decisions of one limit by path.
 struct LimitPaths {
   std::uint64_t evaluated = 0;
   std::uint64_t without_round_trip = 0;
@@ -69,12 +68,12 @@ class SimulatedNode {
 
   [[nodiscard]] engine::Evaluator& evaluator() noexcept { return *evaluator_; }
 
-  // Slices that nobody spends go back. Of use for `wakes_for` after a request; nothing: it has no slices.
+  // Returns unused slices. Has an effect only within `wakes_for` after a request; zero if the node has no slices.
   void tick() { leased_.tick(); }
   [[nodiscard]] Duration wakes_for() const noexcept;
 
   void add_states(LimitsOfStates& limits) const;
-  // In file order.
+  // `sums` is in file order.
   void add_paths(std::vector<LimitPaths>& sums) const;
 
  private:

@@ -13,8 +13,8 @@
 namespace weir::simulate {
 namespace {
 
-// Takes one field off the front of `line`, and the comma behind it. None if its quotes are not closed, or something
-// follows them.
+// Takes a field and the comma after it from the front of `line`. Returns nothing if its quotes are not closed, or if
+// anything but a comma follows them.
 std::optional<std::string> take_field(std::string_view& line) {
   line = base::trimmed(line);
   std::string field;
@@ -42,7 +42,7 @@ std::optional<std::string> take_field(std::string_view& line) {
 }  // namespace
 
 Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, std::span<const std::string> tiers) {
-  if (text.size() > max_bytes) return failure(std::string(name), fmt::format("more than {} bytes", max_bytes));
+  if (text.size() > max_bytes) return failure(std::string(name), fmt::format("larger than {} MiB", max_bytes >> 20));
   TiersFile file;
   file.tiers_.assign(tiers.begin(), tiers.end());
   std::size_t number = 0;
@@ -53,15 +53,15 @@ Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, 
     ++number;
     line = base::trimmed(line, " \t\r");
     if (line.empty() || line.starts_with('#')) continue;
-    const bool may_be_title = std::exchange(is_first, false);
+    const bool may_be_header = std::exchange(is_first, false);
     const auto wrong = [&](std::string what) { return failure(fmt::format("{}:{}", name, number), std::move(what)); };
     const bool has_comma = line.find(',') != std::string_view::npos;
     const auto user = take_field(line);
     const auto tier = user ? take_field(line) : std::nullopt;
     if (!tier || !has_comma || !line.empty() || user->empty() || tier->empty()) {
-      return wrong("not a user and a tier: write alice,pro, with quotes around what has a comma");
+      return wrong("not a user and a tier; write alice,pro and quote a field that contains a comma");
     }
-    if (may_be_title && *user == "user" && *tier == "tier") continue;
+    if (may_be_header && *user == "user" && *tier == "tier") continue;
     const auto found = std::ranges::find(file.tiers_, *tier);
     if (found == file.tiers_.end()) {
       const std::string near = text::did_you_mean(*tier, file.tiers_);
@@ -69,13 +69,13 @@ Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, 
                                near.empty() ? fmt::format("; the policy has {}", fmt::join(file.tiers_, ", ")) : near));
     }
     const auto index = static_cast<std::size_t>(found - file.tiers_.begin());
-    const auto [place, is_new] = file.by_user_.try_emplace(*user, Listed{index, number});
+    const auto [entry, is_new] = file.by_user_.try_emplace(*user, Listed{index, number});
     if (!is_new) {
       return wrong(
-          fmt::format("duplicate user {}: the first is in line {}", text::in_quotes(*user), place->second.line));
+          fmt::format("duplicate user {}: the first is in line {}", text::in_quotes(*user), entry->second.line));
     }
   }
-  if (file.by_user_.empty()) return failure(std::string(name), "lists no user: write lines like alice,pro");
+  if (file.by_user_.empty()) return failure(std::string(name), "no users; write lines such as alice,pro");
   return file;
 }
 

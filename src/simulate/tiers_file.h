@@ -1,7 +1,7 @@
-// Which user has which tier, for logs that do not say it: a file of lines `user,tier`.
+// The tiers of users, for logs without tiers: a file with lines `user,tier`.
 //
-// A field in quotes may hold commas, and quotes twice. A first line `user,tier` is a title; empty lines, and lines that
-// begin with '#', are skipped. A user is listed once.
+// A quoted field may contain commas, and doubled quotes. A first line `user,tier` is a header. Empty lines and lines
+// that begin with '#' are skipped. A duplicate user is an error.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class TiersFile {
  public:
   static constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
-  // `tiers` are those that a policy knows; another one is an error. `name` is what errors call the file.
+  // A tier that is not in `tiers` is an error. `name` is the file's name in errors.
   [[nodiscard]] static Result<TiersFile> read(std::string_view text, std::string_view name,
                                               std::span<const std::string> tiers);
 
-  // Empty if the user is not listed. Holds as long as this does.
+  // Returns an empty text if the user is not listed. The result is valid as long as this object.
   [[nodiscard]] std::string_view tier_of(std::string_view user) const noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return by_user_.size(); }
@@ -34,7 +34,7 @@ class TiersFile {
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
   };
   struct Listed {
-    std::size_t tier = 0;  // of tiers_
+    std::size_t tier = 0;  // index in tiers_
     std::size_t line = 0;
   };
 

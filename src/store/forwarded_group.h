@@ -1,7 +1,7 @@
-// The group that a store around another submits to it in the place of one that it was given: a copy of all checks, or
-// of some. The caller's group stays as it is, callback included, until it is told the answer.
+// The group that a wrapping store submits to its inner store in place of the caller's group: a copy of all checks, or
+// of some. The caller's group stays unchanged, callback included, until the answer is written back.
 //
-// Keeps its memory between uses: a copy allocates nothing once the largest group has been seen.
+// Reuses its memory: a copy allocates nothing once the largest group has been seen.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 namespace weir::store {
 
 struct ForwardedGroup {
-  Group group;                             // what the inner store is asked
-  Group* whole = nullptr;                  // the caller's
-  std::vector<std::size_t> places;         // of the checks of `group`, in the whole
-  std::vector<CheckExtension> extensions;  // what this store adds to the checks of `group`, where it adds something
+  Group group;                             // submitted to the inner store
+  Group* whole = nullptr;                  // the caller's group
+  std::vector<std::size_t> positions;      // of the checks of `group` in the caller's group
+  std::vector<CheckExtension> extensions;  // this store's additions to the checks of `group`
 
-  void take_all(Group& its_whole, Callback& callback) {
-    places.resize(its_whole.checks.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    take(its_whole, callback);
+  void take_all(Group& original, Callback& callback) {
+    positions.resize(original.checks.size());
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+    take(original, callback);
   }
 
-  // The checks at `places`.
-  void take(Group& its_whole, Callback& callback) {
-    whole = &its_whole;
+  // Copies the checks at `positions`.
+  void take(Group& original, Callback& callback) {
+    whole = &original;
     group.operation = whole->operation;
     group.settlement = whole->settlement;
     group.fallback = whole->fallback;
@@ -34,11 +34,11 @@ struct ForwardedGroup {
     group.failure = whole->failure;
     group.now = whole->now;
     group.callback = &callback;
-    group.checks.resize(places.size());
-    for (std::size_t i = 0; i < places.size(); ++i) group.checks[i] = whole->checks[places[i]];
+    group.checks.resize(positions.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) group.checks[i] = whole->checks[positions[i]];
   }
 
-  // Adds to the i-th check. What an outer store added stays.
+  // Returns the extension of the i-th check. Additions of an outer store are kept.
   CheckExtension& extend(std::size_t i) {
     extensions.resize(group.checks.size());
     extensions[i] = group.checks[i].extension == nullptr ? CheckExtension{} : *group.checks[i].extension;
@@ -46,16 +46,16 @@ struct ForwardedGroup {
     return extensions[i];
   }
 
-  // The answers of the checks, to the whole. Receipts and holdings are the caller's already.
-  void tell_decisions() const {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      Check& told = whole->checks[places[i]];
-      told.path = group.checks[i].path;
-      told.decision = group.checks[i].decision;
+  // Writes the answers back to the caller's group. Receipts and holdings already point to the caller's.
+  void write_back_decisions() const {
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      Check& original = whole->checks[positions[i]];
+      original.path = group.checks[i].path;
+      original.decision = group.checks[i].decision;
     }
   }
-  void tell() const {
-    tell_decisions();
+  void write_back() const {
+    write_back_decisions();
     whole->deadline = group.deadline;
     whole->failure = group.failure;
     whole->decided = group.decided;

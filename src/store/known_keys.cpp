@@ -9,7 +9,7 @@
 namespace weir::store {
 namespace {
 
-// The finalizer of MurmurHash3: every bit of a key counts in every bit of what comes of it.
+// The finalizer of MurmurHash3: every input bit affects every output bit.
 std::uint64_t mixed(std::uint64_t key) noexcept {
   key ^= key >> 33;
   key *= 0xFF51AFD7ED558CCDU;
@@ -34,7 +34,7 @@ std::uint64_t second_of(Instant now) noexcept {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) & max_per_second;
 }
 
-// Those of the present second. A clock that goes back stands still.
+// The count of the present second. A clock that goes back counts as standing still.
 Taken taken_at(std::uint64_t taken, Instant now) noexcept {
   const Taken before = unpacked(taken);
   const std::uint64_t second = second_of(now);
@@ -85,7 +85,7 @@ void KnownKeys::remember(std::uint64_t key) noexcept {
   if (generation.keys.fetch_add(1, std::memory_order_relaxed) + 1 >= capacity_) forget_older(current);
 }
 
-// The older generation becomes the current one, empty. Whoever asks meanwhile may find a key of it new.
+// The older generation is emptied and becomes the current one. A concurrent reader may take one of its keys for new.
 void KnownKeys::forget_older(std::size_t current) noexcept {
   const std::lock_guard lock(mutex_);
   if (current_.load(std::memory_order_relaxed) != current) return;

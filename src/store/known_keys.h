@@ -1,16 +1,15 @@
-// Which keys this process has sent to a shared store, and how many new ones a limit may send in a second: a client that
-// makes up keys must not fill the store.
+// The keys that this process has sent to a shared store, and the bound on new keys per second for each limit: a client
+// that invents keys must not fill the store.
 //
-// 1. A key that was sent lately is known. `capacity` keys at least are remembered, twice as many at most, in a filter
-// of
-//    two generations with 16 bits for each key; the memory is the same for any number of limits.
-// 2. A filter may take a key that is new for a known one (about one in 200): that key goes to the store without being
-//    counted as new. It never does the reverse to a key that is remembered.
-// 3. A key that is new beyond the bound is not sent, and not remembered: it shares one of `overflow_keys` keys of its
-//    limit, by its hash, as in a table without room. So nobody goes unlimited, and a flood is limited as a whole.
+// 1. A recently sent key is known. At least `capacity` and at most twice as many keys are remembered, in a filter of
+//    two generations with 16 bits per key; the memory does not depend on the number of limits.
+// 2. The filter can take a new key for a known one (about one in 200), which is then sent without being counted as new.
+//    It never takes a remembered key for a new one.
+// 3. A new key beyond the bound is neither sent nor remembered: it shares one of the `overflow_keys` of its limit,
+//    chosen by its hash, as in a full table. No consumer bypasses the limit, and a flood is limited as a whole.
 //
-// A key that was forgotten counts as new again. Unless a flood uses up the bound that changes nothing; if one does, the
-// key shares a state, which the flood has used up, until it is admitted anew.
+// A forgotten key counts as new again. That matters only during a flood that exhausts the bound: then the key shares an
+// overflow state, which the flood has exhausted, until it is admitted again.
 //
 // Callable from any thread.
 #pragma once
@@ -41,7 +40,7 @@ class KnownKeys {
   [[nodiscard]] std::size_t bytes() const noexcept { return 2 * words_ * sizeof(std::uint64_t); }
 
  private:
-  // A key has four bits in one block, which is a line of the cache.
+  // A key has four bits in one block of one cache line.
   static constexpr std::size_t words_of_block = 8;
   static constexpr std::size_t bits_of_key = 16;
 
@@ -62,26 +61,25 @@ class KnownKeys {
   const std::size_t words_;
   std::array<Generation, 2> generations_;
   std::atomic<std::size_t> current_{0};
-  std::mutex mutex_;  // of forgetting
+  std::mutex mutex_;  // serializes forget_older()
 };
 
-// The bound of one limit.
+// The bound on new keys of one limit.
 class NewKeyBound {
  public:
   static constexpr std::uint64_t overflow_keys = 256;
 
-  // `limit` names it.
   NewKeyBound(std::shared_ptr<KnownKeys> known, std::string_view limit, std::uint64_t max_per_second);
 
-  // Whether a consumer is counted by a key of its own: known, or new within the bound; then it is known.
+  // Returns true if the consumer has its own key: it is known, or new within the bound; then it becomes known.
   [[nodiscard]] bool admit(table::KeyHash consumer, Instant now) noexcept;
-  // What admit() would say.
+  // Like admit(), but remembers and counts nothing.
   [[nodiscard]] bool would_admit(table::KeyHash consumer, Instant now) const noexcept;
-  // What stands for the consumer of a key that is not admitted: no consumer's own text.
+  // Writes the text that stands for a consumer that was not admitted. It equals no consumer's own text.
   void write_overflow(table::KeyHash consumer, std::string& text) const;
 
   [[nodiscard]] std::uint64_t max_per_second() const noexcept { return max_per_second_; }
-  // Decisions that were made on shared keys, so far.
+  // The number of decisions on shared keys.
   [[nodiscard]] std::uint64_t beyond() const noexcept { return beyond_.load(std::memory_order_relaxed); }
 
  private:
@@ -91,7 +89,7 @@ class NewKeyBound {
   const std::string limit_;
   const std::uint64_t salt_;
   const std::uint64_t max_per_second_;
-  std::atomic<std::uint64_t> taken_{0};  // the second in the upper half, how many in the lower
+  std::atomic<std::uint64_t> taken_{0};  // the second in the upper half, the count in the lower
   std::atomic<std::uint64_t> beyond_{0};
 };
 

@@ -56,34 +56,35 @@ NodeList::NodeList(std::string id, std::uint32_t until_counted)
 
 void NodeList::take(std::span<const Line> lines, SteadyTime now) {
   const std::lock_guard guard(mutex_);
-  if (now - answered_at_ > 2 * between_beats) {  // the store was away; or it is the first answer, and nobody is known
+  if (now - answered_at_ > 2 * between_beats) {  // after an outage, or for the first answer, when no node is known
     for (auto& [id, node] : known_) {
       if (counts(id, node)) node.until = std::max(node.until, now + after_outage);
     }
   }
   answered_at_ = now;
-  for (const Line& line : lines) hear(line, now);
-  std::erase_if(known_,
-                [&](const auto& entry) { return entry.second.told != now && !counts(entry.first, entry.second); });
+  for (const Line& line : lines) update(line, now);
+  std::erase_if(known_, [&](const auto& entry) {
+    return entry.second.last_returned != now && !counts(entry.first, entry.second);
+  });
   const auto others = std::ranges::count_if(
       known_, [&](const auto& entry) { return entry.first != id_ && counts(entry.first, entry.second); });
   count_.store(static_cast<std::uint32_t>(1 + others), std::memory_order_relaxed);
   is_counted_.store(true, std::memory_order_relaxed);
 }
 
-void NodeList::hear(const Line& line, SteadyTime now) {
+void NodeList::update(const Line& line, SteadyTime now) {
   auto found = known_.find(line.id);
   if (found == known_.end()) {
     if (known_.size() >= max_nodes) return;
     found = known_.emplace(line.id, Known{}).first;
   }
   Known& node = found->second;
-  node.told = now;
+  node.last_returned = now;
   if (node.text == line.text) return;
   Beat beat = read_beat(line.text);
   node.text = line.text;
   node.facts = std::move(beat.facts);
-  node.heard = now;
+  node.last_seen = now;
   node.until = beat.leaves ? now : now + max_silence;
 }
 
@@ -93,9 +94,10 @@ std::vector<NodeList::Node> NodeList::nodes(SteadyTime now) const {
     const std::lock_guard guard(mutex_);
     for (const auto& [id, node] : known_) {
       if (!counts(id, node)) continue;
-      all.push_back({.facts = node.facts,
-                     .silent = std::chrono::duration_cast<Duration>(std::max(now - node.heard, SteadyTime::duration{})),
-                     .is_self = id == id_});
+      all.push_back(
+          {.facts = node.facts,
+           .silent = std::chrono::duration_cast<Duration>(std::max(now - node.last_seen, SteadyTime::duration{})),
+           .is_self = id == id_});
     }
   }
   std::ranges::stable_sort(all, {}, [](const Node& node) { return node.facts.name; });

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_readable_length = 64;
 constexpr char hashed_mark = '#';
 
-// What has a meaning in a key is written as a code.
+// Percent-encodes characters with a meaning in keys.
 std::string escaped(std::string_view name) {
   const auto is_plain = [](char c) { return c != '{' && c != '}' && c != ':' && c != '%'; };
   return base::percent_encoded(name, is_plain, base::lower_hex_digits);
@@ -39,7 +39,7 @@ std::string text_of(Duration window) {
   return std::to_string(window.count()) + "us";
 }
 
-// 128 bits of HMAC-SHA-256, in 22 letters that need no quotes.
+// 128 bits of HMAC-SHA-256, in 22 characters that need no quoting.
 void append_hash(std::string& key, std::string_view secret, std::string_view consumer) {
   static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -47,12 +47,12 @@ void append_hash(std::string& key, std::string_view secret, std::string_view con
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
        reinterpret_cast<const unsigned char*>(consumer.data()), consumer.size(), digest.data(), &size);
   unsigned bits = 0;
-  unsigned held = 0;
+  unsigned buffered = 0;
   for (std::size_t i = 0; i < 16; ++i) {
     bits = (bits << 8) | digest[i];
-    for (held += 8; held >= 6; held -= 6) key += letters[(bits >> (held - 6)) & 63];
+    for (buffered += 8; buffered >= 6; buffered -= 6) key += letters[(bits >> (buffered - 6)) & 63];
   }
-  key += letters[(bits << (6 - held)) & 63];
+  key += letters[(bits << (6 - buffered)) & 63];
 }
 
 }  // namespace

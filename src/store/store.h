@@ -1,10 +1,10 @@
-// Where the states of limits live, and the one way to them.
+// The interface to where the states of limits live.
 //
-// A request asks its limits together, as a group of checks: all are charged, or none is. Groups go to a store in
-// batches; each is answered once, by its callback, perhaps before submit() returns. A store decides bit for bit as the
-// core does.
+// A request submits its limits together, as a group of checks: all are charged, or none is. Groups are submitted in
+// batches; each is answered exactly once, by its callback, possibly before submit() returns. A store decides bit for
+// bit like the core.
 //
-// A store is used on one thread, that of the loop that has it.
+// A store is used on one thread, that of its loop.
 #pragma once
 
 #include <chrono>
@@ -32,66 +32,66 @@ struct SharedName;
 struct SharedTerms;
 class ThrottleTable;
 
-// What holds for a limit while a shared store is away.
+// The fallback of a limit while the shared store is unavailable.
 enum class OnFailure : std::uint8_t {
   share,   // this process decides, on its share of the limit
-  open,    // all pass
-  closed,  // nothing passes
+  open,    // everything is admitted
+  closed,  // everything is denied
 };
 
-// The states of one identity (state_id.h) under one set of numbers. Made by who knows the policy; it stays for as long
-// as a check names it.
+// The states of one identity (state_id.h) under one set of numbers. Created by the owner of the policy; must outlive
+// every check that refers to it.
 struct States {
   core::Rule rule;
-  table::Table* table = nullptr;      // in this process: all of them, or those of its share
-  const SharedName* name = nullptr;   // what they are called on a shared store; null: there is none
+  table::Table* table = nullptr;      // in this process: all states, or those of its share
+  const SharedName* name = nullptr;   // key names on a shared store; null: not shared
   ThrottleTable* throttle = nullptr;  // instead of `table`, for CL.THROTTLE
   OnFailure on_failure = OnFailure::share;
-  const SharedTerms* shared = nullptr;  // for the stores around a shared one (shared_terms.h); null: nothing special
+  const SharedTerms* shared = nullptr;  // settings for stores around a shared one (shared_terms.h); may be null
 };
 
-// Who decided a check.
+// How a check was decided.
 enum class Path : std::uint8_t {
   store,
-  slice,        // this process, on units that the store granted it
-  approximate,  // the same for an approximate limit, or unasked
-  share,        // this process's share of the limit, the store being away
-  open,         // nobody: the limit lets everything pass then
-  closed,       // nobody: the limit lets nothing pass then
+  slice,        // by this process, on units that the store granted
+  approximate,  // as `slice`, for an approximate limit, or on units not yet granted
+  share,        // by this process's share of the limit: the store is unavailable
+  open,         // fallback `open`: admitted without a decision
+  closed,       // fallback `closed`: denied without a decision
 };
 
-// When a client that a closed limit denied may try again: nobody knows when the store will be back.
+// Retry-After of a closed limit: it is unknown when the store will be available again.
 inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 
-// A message about this process's slice of a state, and the answer of a store that decided. The message is reported
-// before the group is decided, and answered by a grant behind it, whatever becomes of the group.
+// A message about this process's slice of a state, and the store's answer. The message is applied before the group is
+// decided, and the grant is made after it, whatever the decision.
 struct SliceExchange {
   core::SliceMessage message;
   core::SliceAnswer answer;
-  std::uint64_t held_by_others = 0;  // where the check is denied: what holders other than the message's had
-  bool is_sent = true;               // false: the message only names the holder
+  std::uint64_t leased_to_others = 0;  // if denied: units leased to other holders
+  bool is_sent = true;                 // false: the message only names the holder
 };
 
-// What a store around a shared one adds to a check of `decide`. It lies in that store's own memory, beside its own copy
-// of the group (forwarded_group.h); the inner stores read it, and answer in it.
+// Additions of a wrapping store to a check of `decide`. Stored in that store's own memory, next to its copy of the
+// group (forwarded_group.h); inner stores read it and write their answers to it.
 struct CheckExtension {
-  // What was admitted in this process while the store was unavailable: charged before all else, but never into debt,
-  // whatever becomes of the group. Set by OutageStore. Zero afterwards if it was charged, or may have been, while the
-  // group failed.
+  // Units that this process admitted while the store was unavailable. They are charged before the group is decided,
+  // whatever the decision, but never into debt. Set by OutageStore; zero once they were charged, or may have been, even
+  // if the group failed.
   std::uint64_t charge_back = 0;
-  std::uint64_t not_charged_back = 0;  // answered: what there was no room for
+  std::uint64_t not_charged_back = 0;  // answer: units that did not fit
   SliceExchange* exchange = nullptr;   // set by LeasedStore
 };
 
-// What a store knows of states beside decisions, for operators. Each state that it is asked of is added to it.
+// Details of states beyond decisions, for operators. A group adds up the details of all its states.
 struct Holdings {
-  bool known = false;               // false: the store did not say
-  std::uint64_t used = 0;           // charged, at most the limit; of what is forgotten, nothing
-  std::vector<core::Slice> slices;  // that are out
-  std::vector<core::Receipt> open;  // what is reserved and not settled, or held; of `forget`, nothing
-  Instant at{};                     // by the clock of the store
+  bool known = false;               // false: the store did not report them
+  std::uint64_t used = 0;           // charged, at most the limit; 0 after `forget`
+  std::vector<core::Slice> slices;  // currently leased
+  std::vector<core::Receipt> open;  // open reservations and holds; empty after `forget`
+  Instant at{};                     // by the store's clock
 
-  [[nodiscard]] std::uint64_t held() const noexcept {
+  [[nodiscard]] std::uint64_t leased_units() const noexcept {
     std::uint64_t sum = 0;
     for (const core::Slice& slice : slices) sum += slice.units;
     return sum;
@@ -100,25 +100,25 @@ struct Holdings {
   friend bool operator==(const Holdings&, const Holdings&) = default;
 };
 
-// One limit's part in a group, and what is decided on it.
+// One limit's part in a group, and its decision.
 struct Check {
   enum class Role : std::uint8_t {
     charge,
-    guard,  // has to admit like the others, and is never charged
+    guard,  // must admit like the others, but is never charged
   };
 
   const States* states = nullptr;
-  const core::Rule* rule = nullptr;  // of the states, or one that the request brought along
+  const core::Rule* rule = nullptr;  // the rule of `states`, or one that the request supplied
   table::KeyHash hash{};             // of the consumer, in this process
-  std::string key;                   // of its state on a shared store; empty where there is none
+  std::string key;                   // of the state on a shared store; empty if not shared
   Cost cost{1};
   Duration max_wait = Duration::max();
   Role role = Role::charge;
-  bool wants_more_after = false;  // of the decision
-  // Of `look` and `forget`, where it is asked for: what is out; of `forget`, as it was before.
+  bool wants_more_after = false;  // fill Decision::more_after
+  // Set for `look` and `forget` if the caller needs it. For `forget`, it receives the values before the deletion.
   Holdings* holdings = nullptr;
-  // Of `decide`: if it admits, a receipt is opened beside the state, at once with the charge. Of `settle`, `extend` and
-  // `report`: what is done. Its answer says what came of it. Stays until the group is answered.
+  // For `decide`: the receipt to open, atomically with the charge, if admitted. For `settle`, `extend` and `report`:
+  // the receipt to operate on. Holds the result, and must stay valid until the group is answered.
   core::ReceiptUse* receipt = nullptr;
 
   CheckExtension* extension = nullptr;  // set by stores, in their own groups only
@@ -130,7 +130,7 @@ struct Check {
   [[nodiscard]] SliceExchange* exchange() const noexcept {
     return extension == nullptr ? nullptr : extension->exchange;
   }
-  // The message about a slice that goes with it; null: none.
+  // The message about a slice that is sent with the check; null if there is none.
   [[nodiscard]] SliceExchange* message() const noexcept {
     SliceExchange* const its_exchange = exchange();
     return its_exchange != nullptr && its_exchange->is_sent ? its_exchange : nullptr;
@@ -139,43 +139,43 @@ struct Check {
 
 enum class Operation : std::uint8_t {
   decide,  // all are charged, or none is
-  look,    // what decide would say; charges nothing
-  // Corrects charges: each check's receipt, which it has to have, by itself; or one check by `settlement`, where there
-  // is none. A release, as a refund, is settled with an actual cost of nothing.
+  look,    // what decide would answer; charges nothing
+  // Corrects charges: each check's receipt, which must be set; or, without receipts, one check by `settlement`. A
+  // release, like a refund, settles at an actual cost of zero.
   settle,
-  forget,  // as if never seen, receipts too
-  extend,  // each check's receipt, which it has to have, lasts longer
-  report,  // charges each check's cost without asking, into a debt of at most one capacity; once for each id
+  forget,  // deletes the state and its receipts
+  extend,  // extends each check's receipt, which must be set
+  report,  // charges each check's cost without a decision, into a debt of at most one capacity; once per id
 };
 
-// Why a store did not decide.
+// The reason why a store did not decide.
 enum class Failure : std::uint8_t {
   none,
-  away,         // no connection, or the breaker is open: nothing was sent
-  timeout,      // sent, and no answer within the time: it may have been charged
-  lost,         // sent, and the connection ended before the answer: it may have been charged
-  refused,      // the store answered with an error, and has done nothing
-  disagreement  // the answer is not what the core makes of the states in it
+  unavailable,  // no connection, or the breaker is open: nothing was sent
+  timeout,      // sent, but not answered in time: it may have been charged
+  lost,         // sent, but the connection was lost before the answer: it may have been charged
+  refused,      // the store answered with an error and did nothing
+  disagreement  // the answer differs from what the core decides on the returned states
 };
 
-// Whether a group that was not decided may have been done all the same.
+// True if a group that was not decided may have been applied nevertheless.
 [[nodiscard]] constexpr bool was_sent(Failure failure) noexcept {
-  return failure != Failure::away && failure != Failure::refused;
+  return failure != Failure::unavailable && failure != Failure::refused;
 }
 
-// What a store around another does for a group that the inner one does not decide.
+// What a wrapping store does for a group that its inner store does not decide.
 enum class Fallback : std::uint8_t {
   none,      // reports the failure
-  by_limit,  // what each limit says for that
-  share,     // decides on this process's share, whatever the limits say
-  at_once,   // the same without asking the store: it was away for this request already; see Group::failure
+  by_limit,  // applies each limit's fallback
+  share,     // decides on this process's share, regardless of the limits' fallbacks
+  at_once,   // as `share`, without asking the store, which already failed for this request; see Group::failure
 };
 
 using Deadline = std::chrono::steady_clock::time_point;
 
 struct Group;
 
-// Who submitted a group. Called once for each, on the store's thread.
+// Implemented by the submitter of a group. Called once per group, on the store's thread.
 class Callback {
  public:
   virtual void answered(Group& group) = 0;
@@ -184,23 +184,23 @@ class Callback {
   ~Callback() = default;
 };
 
-// What one request asks together. Stays where it is until it is answered; may be used again then.
+// The checks of one request. Must stay at its address until answered; may then be reused.
 struct Group {
   static constexpr std::size_t max_checks = 64;
 
   Operation operation = Operation::decide;
-  std::vector<Check> checks;                   // at least one, at most max_checks to be charged; guards beside them
-  std::optional<core::Settlement> settlement;  // of `settle` without receipts
+  std::vector<Check> checks;                   // at least one; at most max_checks to be charged, plus guards
+  std::optional<core::Settlement> settlement;  // for `settle` without receipts
   Fallback fallback = Fallback::none;
-  std::optional<Deadline> deadline;  // until when the answer is of use; none: as long as the store gives it
+  std::optional<Deadline> deadline;  // when the answer becomes useless; none: the store's own timeout
   Callback* callback = nullptr;
 
-  // The answer. Where `decide` denies, the checks that would have admitted say what is left uncharged, as a cost of
-  // nothing would be told; see table::decide_together.
-  Failure failure = Failure::none;  // of the store; where this process decided instead, why
-  bool decided = false;             // by whomever: the decisions and `admitted` are good
-  bool admitted = false;            // all of them; of `forget`: it is forgotten; of settle, extend, report: true
-  Instant now{};                    // before: the time by which a local store decides. After: by the clock of the store
+  // The answer. If `decide` denies, checks that would have admitted report what remains without the charge, as for a
+  // cost of zero; see table::decide_together.
+  Failure failure = Failure::none;  // of the store; set even if this process decided instead
+  bool decided = false;             // by the store or by a fallback: the decisions and `admitted` are valid
+  bool admitted = false;            // by all checks; for `forget`: it was deleted; for settle, extend and report: true
+  Instant now{};                    // in: the time at which a local store decides. Out: the time by the store's clock
 };
 
 using Batch = std::span<Group* const>;

@@ -1,6 +1,5 @@
-// What a shared store has been through, in numbers. One for each loop: the loop's thread writes, any thread reads.
-//
-// A store writes into the counts of whoever made it, which outlive it.
+// Counters of a shared store. One per loop: the loop's thread writes, any thread reads. Owned by the creator of the
+// store, and must outlive it.
 #pragma once
 
 #include <array>
@@ -20,23 +19,23 @@
 namespace weir::store {
 
 inline constexpr base::Scale<11> batch_size_scale{0, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}};
-// In microseconds.
+// The bounds are in microseconds.
 inline constexpr base::Scale<13> round_trip_scale{
     6, {50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000}};
 
-// What went wrong at a server, as it is told in metrics.
+// Kinds of server errors, as reported in metrics.
 enum class StoreError : std::uint8_t {
-  unreachable,    // no connection can be made
-  credentials,    // the server does not know the user or the password, or allows too little
+  unreachable,    // no connection can be established
+  credentials,    // unknown user, wrong password or insufficient permissions
   lost,           // a connection ended
-  timeout,        // no answer within the budget
-  read_only,      // a replica, where a master should be
-  out_of_memory,  // and it does not evict
-  loading,        // the server starts, or waits for its master
+  timeout,        // no answer within the timeout
+  read_only,      // a replica, where a master is expected
+  out_of_memory,  // maxmemory is reached and the server does not evict
+  loading,        // the server is starting, or waits for its master
   cluster_down,   // slots without a server
   refused,        // any other error
-  garbled,        // an answer that is not one
-  disagreement    // an answer that is not what the core makes of the states in it
+  garbled,        // the reply could not be parsed
+  disagreement    // the reply differs from what the core decides on the returned states
 };
 inline constexpr std::size_t store_error_kinds = 11;
 
@@ -47,69 +46,69 @@ inline constexpr std::size_t store_error_kinds = 11;
   return names[static_cast<std::size_t>(error)];
 }
 
-// What a server last said or did that was wrong.
-class StoreComplaint {
+// The last error of a server. Thread-safe.
+class LastStoreError {
  public:
-  struct Said {
-    std::string text;  // empty: nothing was wrong, ever
-    Instant at{};      // the wall clock's
+  struct Entry {
+    std::string text;  // empty: no error yet
+    Instant at{};      // by the wall clock
   };
 
   void set(std::string text, Instant at) {
     const std::scoped_lock lock(mutex_);
-    said_ = {std::move(text), at};
+    entry_ = {std::move(text), at};
   }
-  [[nodiscard]] Said get() const {
+  [[nodiscard]] Entry get() const {
     const std::scoped_lock lock(mutex_);
-    return said_;
+    return entry_;
   }
 
  private:
   mutable std::mutex mutex_;
-  Said said_;
+  Entry entry_;
 };
 
-inline constexpr std::size_t store_failures = 6;  // of Failure
+inline constexpr std::size_t store_failures = 6;  // number of Failure values
 
 struct StoreCounts {
-  // Of groups: how they ended, by Failure, and those that ask() turned away.
+  // Groups by result, and those that submit() rejected at once.
   std::array<base::Counter, store_failures> groups;
   base::Counter turned_away;
 
-  // Of what went to the servers. A batch is one write; several groups may be one evaluation.
+  // Traffic to the servers. A batch is one write; one evaluation can decide several groups.
   base::Counter batches;
   base::Counter evaluations;
   base::Histogram<batch_size_scale> batch_size;  // in groups
-  base::Histogram<round_trip_scale> round_trip;  // of an evaluation
-  base::Counter late_answers;                    // of evaluations, when nobody waited any more
-  base::Counter sent_again;                      // evaluations that a server had refused to begin
+  base::Histogram<round_trip_scale> round_trip;  // duration of an evaluation, until its reply
+  base::Counter late_answers;                    // evaluations answered after their deadline
+  base::Counter sent_again;  // evaluations repeated because a server had rejected them before starting
 
-  // Of groups with keys in several slots.
+  // Groups with keys in several slots.
   base::Counter split_groups;
-  base::Counter refunds;       // charges of some of them, given back because others denied or failed
-  base::Counter lost_refunds;  // that could not be: they count until they expire
+  base::Counter refunds;       // charges given back because another part denied or failed
+  base::Counter lost_refunds;  // failed refunds: the charges count until they expire
 
   std::array<base::Counter, store_error_kinds> errors;
-  StoreComplaint last_error;
+  LastStoreError last_error;
 
-  // Of servers: how many there are, and of them connected; by the state of their breakers; how often those opened.
+  // Servers: total, connected, by breaker state, and how often breakers opened and closed.
   base::Gauge servers;
   base::Gauge connected;
   std::array<base::Gauge, breaker_states> breakers;
   base::Counter opened;
   base::Counter closed;
-  base::Gauge unavailable_since;  // the wall clock's microseconds, while any breaker is not closed; otherwise 0
+  base::Gauge unavailable_since;  // wall-clock microseconds while any breaker is not closed; otherwise 0
 
-  // What the servers say.
-  base::Counter evicted_keys;  // while we were connected
+  // Reported by the servers.
+  base::Counter evicted_keys;  // while connected
   base::Gauge evicting;        // servers whose maxmemory-policy is not noeviction
-  base::Gauge clock_offset;    // microseconds that the servers' clock is ahead of ours, by the last answer
+  base::Gauge clock_offset;    // microseconds by which the server clock is ahead of ours, from the last answer
 
   base::Counter& of(Failure failure) noexcept { return groups[static_cast<std::size_t>(failure)]; }
   base::Counter& of(StoreError error) noexcept { return errors[static_cast<std::size_t>(error)]; }
   base::Gauge& of(BreakerState state) noexcept { return breakers[static_cast<std::size_t>(state)]; }
 
-  // The worst of them.
+  // Returns the worst breaker state.
   [[nodiscard]] BreakerState breaker() const noexcept {
     for (const BreakerState state : {BreakerState::open, BreakerState::half_open}) {
       if (breakers[static_cast<std::size_t>(state)].value() > 0) return state;

@@ -1,7 +1,7 @@
-// Rounds of AES on blocks of 16 bytes, by the instructions of x86-64 and of arm64, which give the same bits.
+// AES rounds on blocks of 16 bytes, with the instructions of x86-64 and arm64, which produce the same bits.
 //
-// WEIR_AES is 1 where there are such instructions; whether this processor has them is can_hash's to say. What calls
-// these functions has the attribute WEIR_AES_TARGET, so that they can be inlined.
+// WEIR_AES is 1 where such instructions exist; can_hash tells whether this processor has them. Callers of these
+// functions need the attribute WEIR_AES_TARGET, so that they can be inlined.
 #pragma once
 
 #if defined(__x86_64__)
@@ -87,8 +87,8 @@ using AesBlock = uint8x16_t;
   return vgetq_lane_u64(vreinterpretq_u64_u8(block), 0);
 }
 
-// The key of a round is added at its end, as x86-64 does it. Here an instruction adds one at the beginning: the key of
-// the round before.
+// The key of a round is added at its end, as on x86-64. The arm64 instruction adds one at the beginning: the key of the
+// previous round.
 [[WEIR_AES_TARGET, gnu::always_inline]] inline AesBlock aes_through(const AesRounds& rounds, AesBlock block) noexcept {
   block = vaesmcq_u8(vaeseq_u8(block, vdupq_n_u8(0)));
   block = vaesmcq_u8(vaeseq_u8(block, aes_load(rounds[0])));

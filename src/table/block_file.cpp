@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t block_size = std::size_t{64} << 10;
 
-// Not a secret: it tells damage, not malice.
+// Not a secret: the checksum detects damage, not tampering.
 std::uint64_t checksum(std::uint64_t block, const std::byte* bytes, std::size_t size) noexcept {
   return siphash13({block, 0x77656972}, {reinterpret_cast<const char*>(bytes), size});
 }
@@ -47,7 +47,7 @@ BlockWriter::~BlockWriter() {
 Result<BlockWriter> BlockWriter::create(const std::filesystem::path& path) {
   std::string temporary = path.string() + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);  // mode 0600
-  if (file < 0) return failure(path.string(), "cannot create a file beside it: " + reason());
+  if (file < 0) return failure(path.string(), "cannot create a temporary file next to it: " + reason());
   return BlockWriter(path, temporary, file);
 }
 
@@ -93,7 +93,7 @@ Result<void> BlockWriter::commit() {
   if (fsync(file_) != 0) return system_failure("fsync");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return system_failure("rename");
   close(std::exchange(file_, -1));
-  // The new name is only safe once the folder is.
+  // The rename is durable only once the directory is synced.
   const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
   const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened >= 0) {
@@ -124,7 +124,7 @@ Result<BlockReader> BlockReader::open(const std::filesystem::path& path) {
 }
 
 tl::unexpected<Error> BlockReader::damaged(const std::string& how) const {
-  return failure(path_.string(), how + ": delete it to begin with no states, or restore it from a backup");
+  return failure(path_.string(), how + ": delete it to start without its states, or restore it from a backup");
 }
 
 Result<void> BlockReader::read_all(void* into, std::size_t size) {
@@ -133,7 +133,7 @@ Result<void> BlockReader::read_all(void* into, std::size_t size) {
     const ssize_t got = read(file_, at, size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failure(path_.string(), "cannot be read: " + reason());
-    if (got == 0) return damaged("ends too early");
+    if (got == 0) return damaged("is truncated");
     at += got;
     size -= static_cast<std::size_t>(got);
   }
@@ -143,13 +143,13 @@ Result<void> BlockReader::read_all(void* into, std::size_t size) {
 Result<void> BlockReader::next_block() {
   std::uint32_t length = 0;
   if (auto done = read_all(&length, sizeof length); !done) return done;
-  if (length > block_size) return damaged("is not a snapshot of weir, or damaged");
+  if (length > block_size) return damaged("is damaged or not a Weir snapshot");
   block_.resize(length);
   at_ = 0;
   if (auto done = read_all(block_.data(), length); !done) return done;
   std::uint64_t sum = 0;
   if (auto done = read_all(&sum, sizeof sum); !done) return done;
-  if (sum != checksum(blocks_++, block_.data(), length)) return damaged("is not a snapshot of weir, or damaged");
+  if (sum != checksum(blocks_++, block_.data(), length)) return damaged("is damaged or not a Weir snapshot");
   ended_ = length == 0;
   return {};
 }
@@ -158,7 +158,7 @@ Result<void> BlockReader::get_bytes(void* into, std::size_t size) {
   char* out = static_cast<char*>(into);
   while (size > 0) {
     if (at_ == block_.size()) {
-      if (ended_) return damaged("ends too early");
+      if (ended_) return damaged("is truncated");
       if (auto done = next_block(); !done) return done;
       continue;
     }
@@ -176,7 +176,7 @@ Result<void> BlockReader::expect_end() {
     if (auto done = next_block(); !done) return done;
   }
   char more = 0;
-  if (!ended_ || read(file_, &more, 1) != 0) return damaged("goes on after its end");
+  if (!ended_ || read(file_, &more, 1) != 0) return damaged("has trailing data");
   return {};
 }
 

@@ -1,8 +1,7 @@
 // A file written and read as a stream of checksummed blocks.
 //
-// Each block is: its length (4 bytes), its bytes, its checksum (8 bytes); a block of length 0 ends the stream.
-// The checksum covers the block's number too, so that blocks cannot change places. Nothing that was read is
-// handed out before its checksum was verified.
+// Each block is its length (4 bytes), its bytes and its checksum (8 bytes); a block of length 0 ends the stream. The
+// checksum covers the block's number, so that blocks cannot be reordered. Nothing is returned unverified.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@
 
 namespace weir::table {
 
-// Writes beside `path` and takes its place on commit(); without a commit nothing of it remains.
+// Writes to a temporary file that replaces `path` on commit(); without a commit it is removed.
 class BlockWriter {
  public:
   static Result<BlockWriter> create(const std::filesystem::path& path);
@@ -25,7 +24,7 @@ class BlockWriter {
   BlockWriter& operator=(BlockWriter&&) = delete;
   ~BlockWriter();
 
-  // Gathers in memory; write_full_blocks() takes it to the file.
+  // Buffers in memory; write_full_blocks() writes to the file.
   template <class T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -35,7 +34,7 @@ class BlockWriter {
 
   Result<void> write_full_blocks();
 
-  // Ends the stream, forces it to the disk and replaces `path`.
+  // Ends the stream, syncs it to disk and replaces `path`.
   Result<void> commit();
 
  private:
@@ -66,7 +65,7 @@ class BlockReader {
     return value;
   }
 
-  // Refuses anything after the end of the stream.
+  // Fails if anything follows the end of the stream.
   Result<void> expect_end();
 
  private:

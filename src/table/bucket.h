@@ -1,8 +1,8 @@
-// Where cells lie: buckets, and the directory that leads to them.
+// The layout of cells: buckets, and the directory that leads to them.
 //
 // A bucket is a cache line of cells under one lock bit. Each cell is a tag (63 bits of its key's hash; 0 = empty) and a
-// payload. Two spare bits serve the bucket: on top of the first tag its lock, on top of the second whether keys that
-// belong here went on to the next bucket. All but the lock bit is only read or written by the holder of the lock.
+// payload. The top bit of the first tag is the bucket's lock; that of the second is set if keys of this bucket continue
+// in the next one. Everything but the lock bit is read and written only by the holder of the lock.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace weir::table {
 
-// Tells the core that this is a spin.
+// Tells the CPU that this is a spin loop.
 inline void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -24,11 +24,11 @@ inline void relax() noexcept {
 
 inline constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 
-// The lock word begins every bucket, whatever its payload.
+// The lock word is the first word of every bucket.
 class BucketLock {
  public:
-  // Gives the first tag, which whoever does not change it may hand to unlock again. A plain load comes first,
-  // because a core looks ahead past one, and runs into the next key's cache miss while this one's is under way.
+  // Returns the first tag, to be passed to unlock if it is unchanged. A plain load comes first, because a CPU looks
+  // ahead past it and overlaps the cache miss of the next key with this one.
   std::uint64_t lock() noexcept {
     std::uint64_t word = word_.load(std::memory_order_relaxed);
     while ((word & top_bit) != 0 || !word_.compare_exchange_weak(word, word | top_bit, std::memory_order_acquire,
@@ -38,7 +38,7 @@ class BucketLock {
     return word;
   }
 
-  // The same, unless another has it.
+  // Fails if another thread holds the lock.
   [[nodiscard]] bool try_lock(std::uint64_t& first_tag) noexcept {
     first_tag = word_.load(std::memory_order_relaxed);
     return (first_tag & top_bit) == 0 &&
@@ -54,7 +54,7 @@ class BucketLock {
   void set_first_tag(std::uint64_t tag) noexcept { word_.store(tag | top_bit, std::memory_order_relaxed); }
 
  private:
-  // A holder mostly does arithmetic, so the wait is short unless it grows the table or lost its core.
+  // Holders mostly do arithmetic, so the wait is short unless one grows the table or was preempted.
   [[gnu::noinline]] std::uint64_t wait() const noexcept {
     for (int spins = 0;; ++spins) {
       const std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -78,7 +78,8 @@ class alignas(64) Bucket : public BucketLock {
   // The cell with this tag; `cells` if there is none.
   [[nodiscard]] unsigned find(std::uint64_t tag) const noexcept { return find(tag, first_tag()); }
 
-  // The same for a caller that knows the first tag. Without a branch, because which cell it is could not be predicted.
+  // Like find(tag), for a caller that already knows the first tag. Branch-free, because the position of the cell is
+  // unpredictable.
   [[nodiscard]] unsigned find(std::uint64_t tag, std::uint64_t first) const noexcept {
     std::uint64_t found = cells;
     for (unsigned cell = cells - 1; cell >= 2; --cell) replace_if_equal(found, cell, tags_[cell - 1], tag);
@@ -99,8 +100,8 @@ class alignas(64) Bucket : public BucketLock {
     }
   }
 
-  [[nodiscard]] bool goes_on() const noexcept { return (tags_[0] & top_bit) != 0; }
-  void set_goes_on() noexcept { tags_[0] |= top_bit; }
+  [[nodiscard]] bool continues() const noexcept { return (tags_[0] & top_bit) != 0; }
+  void set_continues() noexcept { tags_[0] |= top_bit; }
 
   [[nodiscard]] Payload& payload(unsigned cell) noexcept { return payloads_[cell]; }
 
@@ -112,7 +113,7 @@ class alignas(64) Bucket : public BucketLock {
   }
 
  private:
-  // The compiler would make it a branch.
+  // Written in assembly because the compiler would emit a branch.
   [[gnu::always_inline]] static void replace_if_equal(std::uint64_t& found, std::uint64_t by, std::uint64_t a,
                                                       std::uint64_t b) noexcept {
 #if defined(__x86_64__)
@@ -129,7 +130,7 @@ class alignas(64) Bucket : public BucketLock {
   Payload payloads_[cells];
 };
 
-// Where a segment lies and how large it is: one word, read and replaced as a whole.
+// Position and size of a segment in one word, read and replaced atomically.
 class Shape {
  public:
   static constexpr unsigned homes_bits = 12;
@@ -154,15 +155,14 @@ class Shape {
   std::uint64_t word_ = 0;
 };
 
-// Key hash -> segment, in one load. Readable by any thread; written by one at a time.
+// Maps a key hash to its segment in one load. Any thread reads; one at a time writes.
 //
-// Level d has an entry for each value of the upper d bits of a hash. A level holds as many bits as the deepest
-// segment needs, so the entries in use stay in the nearest caches. When a segment needs more, the next level is
-// written and becomes the one in use; whoever still reads the level before finds out by looking again, with a bucket
-// locked.
+// Level d has an entry for each value of the upper d bits of a hash. A level has as many bits as the deepest segment
+// needs, so the entries in use stay in the nearest caches. When a segment needs more, the next level is written and
+// becomes the current one; a reader of the previous level notices when it verifies the shape with a bucket locked.
 class Directory {
  public:
-  // All levels up to `max_bits`, in memory that reads as zero. It begins with level 1.
+  // All levels up to `max_bits`, in zeroed memory. Starts with level 1.
   static constexpr std::size_t bytes_for(unsigned max_bits) noexcept { return sizeof(Shape) << (max_bits + 1); }
   void lie_at(std::byte* memory) noexcept { entries_ = reinterpret_cast<std::atomic<Shape>*>(memory); }
 
@@ -171,7 +171,7 @@ class Directory {
     return entries_[((hash >> 1) | top_bit) >> shift].load(std::memory_order_acquire);
   }
 
-  // For all hashes that begin with the upper `depth` bits of `prefix`.
+  // Points all hashes that start with the upper `depth` bits of `prefix` to `shape`.
   void point(std::uint64_t prefix, unsigned depth, Shape shape) noexcept {
     while (bits() < depth) write_next_level();
     const std::uint64_t first = ((prefix >> 1) | top_bit) >> shift_.load(std::memory_order_relaxed);

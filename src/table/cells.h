@@ -1,22 +1,22 @@
 // Key hash -> cell, in memory that grows in small steps within a budget. Callable from any thread.
 //
-// Layout. The upper bits of a hash choose a segment through a directory; the lower 32 choose a home bucket in
-// it, in proportion: home = low x homes / 2^32. A key lives in its home bucket or in one of the next `reach` - 1,
-// without wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address
-// space and grows in place by a sixteenth or an eighth; at the largest size it splits in two. So growing touches one
-// segment of at most 128 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
+// Layout. The upper bits of a hash select a segment through a directory; the lower 32 select a home bucket in it, in
+// proportion: home = low x homes / 2^32. A key is in its home bucket or in one of the next `reach` - 1, without
+// wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address space and grows
+// in place by a sixteenth or an eighth; at its maximum size it splits in two. Growing touches one segment of at most
+// 128 KiB, needs no second copy of the table, and never frees memory that a reader may use.
 //
-// While the budget allows, a segment grows as soon as three quarters of the cells in its home buckets are taken: then
-// seven narrow states of eight lie in their home bucket, which is one wait for memory. Without budget it fills up until
-// there is no place within reach.
+// While the budget allows, a segment grows as soon as three quarters of the cells in its home buckets are occupied:
+// then seven of eight narrow states are in their home bucket, which costs one memory access. Without budget it fills up
+// until there is no free cell within reach.
 //
-// Invariants.
-// 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order.
-//    Whoever has locked a bucket and does not find its key there checks that the shape is still the one it came by.
+// Invariants:
+// 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order. A thread
+//    that locked a bucket and does not find its key there must verify that the shape is still the one it came by.
 // 2. Locks are taken in the order of addresses.
-// 3. A key is in at most one cell. A search ends at the first bucket of the chain that does not go on.
-// 4. Only dead cells are overwritten. Without room a key is sent to one of the overflow cells, which are
-//    shared and never move.
+// 3. A key is in at most one cell. A search ends at the first bucket of the chain without a continuation.
+// 4. Only dead cells are overwritten. Without room a key is assigned to one of the overflow cells, which are shared and
+//    never move.
 #pragma once
 
 #include <algorithm>
@@ -39,19 +39,19 @@ struct KeyHash {
   friend bool operator==(KeyHash, KeyHash) = default;
 };
 
-// A locked cell: the buckets [first, first + held) are locked.
+// A locked cell: the buckets [first, first + locked) are locked.
 struct Slot {
   std::byte* first = nullptr;
-  unsigned held = 0;
+  unsigned locked = 0;
   std::uint32_t segment = 0;
-  std::byte* bucket = nullptr;  // of the cell; null if the key has none
+  std::byte* bucket = nullptr;  // bucket of the cell; null if the key has no cell
   unsigned cell = 0;
   bool fresh = false;       // the cell was just claimed
-  bool overflowed = false;  // a shared cell, for want of room
+  bool overflowed = false;  // the cell is shared, for lack of room
 };
 
-// Where the search for a key begins: its home bucket, and the shape it was found by.
-struct Place {
+// The start of a key's search: its home bucket, and the shape by which it was found.
+struct Location {
   std::byte* home = nullptr;
   Shape shape;
   KeyHash hash;
@@ -59,7 +59,7 @@ struct Place {
 
 inline constexpr std::size_t bucket_bytes = 64;
 
-// After an attempt to make room that failed, how long the next one waits: a flood must not buy work.
+// The minimum time between failed attempts to make room, so that a flood cannot cause work.
 inline constexpr std::int64_t stuck_for = 100'000;
 
 inline BucketLock& lock_at(std::byte* bucket) noexcept {
@@ -67,7 +67,7 @@ inline BucketLock& lock_at(std::byte* bucket) noexcept {
 }
 
 inline void unlock(const Slot& slot) noexcept {
-  for (unsigned i = 0; i < slot.held; ++i) lock_at(slot.first + i * bucket_bytes).unlock();
+  for (unsigned i = 0; i < slot.locked; ++i) lock_at(slot.first + i * bucket_bytes).unlock();
 }
 
 template <class Payload>
@@ -77,11 +77,11 @@ class Cells {
   static constexpr std::uint32_t page_buckets = Region::page / bucket_bytes;
   static constexpr std::uint32_t max_buckets = 2048;  // of a segment: 128 KiB
   static constexpr unsigned bucket_cells = Bucket<Payload>::cells;
-  // A larger step moves each key fewer times, and leaves more room unused: for narrow states memory comes first.
+  // A larger step moves each key fewer times but leaves more room unused: for narrow states memory matters more.
   static constexpr std::uint32_t parts_to_grow_by = bucket_cells > 2 ? 16 : 8;
 
-  // What a newcomer finds no room for goes to one of `overflow_cells` shared cells. `extra_bytes` is what a
-  // cell owns outside of the table.
+  // A new key without room goes to one of `overflow_cells` shared cells. `extra_bytes` is the memory that each cell
+  // owns outside the table.
   static Result<std::unique_ptr<Cells>> create(Budget& budget, unsigned overflow_cells, std::size_t extra_bytes);
   ~Cells();
 
@@ -91,59 +91,59 @@ class Cells {
   static Bucket<Payload>& bucket_at(std::byte* bucket) noexcept { return *reinterpret_cast<Bucket<Payload>*>(bucket); }
   static Payload& payload(const Slot& slot) noexcept { return bucket_at(slot.bucket).payload(slot.cell); }
 
-  // The home bucket and the next: one narrow state in eight lies there.
+  // Prefetches the home bucket and the next one, which contains one in eight of the narrow states.
   void prefetch(KeyHash hash) const noexcept { prefetch(&bucket_at(locate(hash).home)); }
   static void prefetch(const Bucket<Payload>* home) noexcept {
     __builtin_prefetch(home, 1);
     __builtin_prefetch(home + 1, 1);
   }
 
-  // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
-  // written is to be given up.
+  // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not written
+  // must be released.
   [[nodiscard]] Slot find_or_claim(KeyHash hash, std::int64_t now) noexcept {
     return find_or_claim_from(lock_home(hash), now);
   }
 
-  // The same for a caller that has locked the place's home, and it is still there.
-  [[nodiscard]] Slot find_or_claim_from(Place place, std::int64_t now) noexcept {
-    for (bool asked = false;; asked = true, place = lock_home(place.hash)) {
-      Slot slot = slot_at(place);
-      if (search(slot, tag_of(place.hash))) [[likely]]
+  // Like find_or_claim. The caller must have locked the location's home and verified it with still_there().
+  [[nodiscard]] Slot find_or_claim_from(Location location, std::int64_t now) noexcept {
+    for (bool made_room = false;; made_room = true, location = lock_home(location.hash)) {
+      Slot slot = slot_at(location);
+      if (search(slot, tag_of(location.hash))) [[likely]]
         return slot;
-      const bool room_first = !asked && (worn(slot, place.hash) || wants_room(place, now));
-      if (!room_first && claim(slot, place, now)) return slot;
+      const bool room_first = !made_room && (worn(slot, location.hash) || needs_room(location, now));
+      if (!room_first && claim(slot, location, now)) return slot;
       unlock(slot);
-      const bool try_again = make_room(place, now);
-      if (!try_again && !room_first) return lock_overflow(overflow_index(place.hash));
+      const bool try_again = make_room(location, now);
+      if (!try_again && !room_first) return lock_overflow(overflow_index(location.hash));
     }
   }
 
-  // Locks the key's cell if it has one, else the buckets in which it would have been found.
+  // Locks the key's cell or, if it has none, the buckets in which it would have been found.
   [[nodiscard]] Slot find(KeyHash hash) noexcept {
     Slot slot = slot_at(lock_home(hash));
     (void)search(slot, tag_of(hash));
     return slot;
   }
 
-  // The pieces of find_or_claim, for callers that hold several locks (together.cpp).
+  // The steps of find_or_claim, for callers that hold several locks (together.cpp).
 
-  [[nodiscard]] [[gnu::always_inline]] Place locate(KeyHash hash) const noexcept {
+  [[nodiscard]] [[gnu::always_inline]] Location locate(KeyHash hash) const noexcept {
     const Shape shape = directory_.at(hash.value);
     return {begin_of(shape) + home_of(hash.value, shape.homes()) * bucket_bytes, shape, hash};
   }
 
-  // To be asked with the lock of a bucket of the place.
-  [[nodiscard]] [[gnu::always_inline]] bool still_there(const Place& place) const noexcept {
-    return directory_.at(place.hash.value) == place.shape;
+  // Requires the lock of a bucket of the location.
+  [[nodiscard]] [[gnu::always_inline]] bool still_there(const Location& location) const noexcept {
+    return directory_.at(location.hash.value) == location.shape;
   }
 
-  // The same for a caller that knows only the home: of all shapes that this bucket's segment may have had, the one that
-  // it has now, and keeps while the bucket is locked, has the key at home here.
+  // True if `bucket` is the key's home in the current shape of its segment. The shape cannot change while the bucket is
+  // locked. Used by callers that know the bucket but not the shape by which it was found.
   [[nodiscard]] [[gnu::always_inline]] bool is_home(const Bucket<Payload>* bucket, KeyHash hash) const noexcept {
     return &bucket_at(locate(hash).home) == bucket;
   }
 
-  // A tag has the lower bits of its hash, so either will do.
+  // Returns the home bucket of a key. Accepts its hash or its tag, which has the same lower bits.
   [[nodiscard]] static std::uint64_t home_of(std::uint64_t hash_or_tag, std::uint64_t homes) noexcept {
     return ((hash_or_tag & 0xffffffff) * homes) >> 32;
   }
@@ -153,7 +153,7 @@ class Cells {
     return tag != 0 ? tag : 1;
   }
 
-  // Whether the key has a cell; locks the buckets on the way by `lock_next(slot)`.
+  // Returns true if the key has a cell; locks further buckets with `lock_next(slot)`.
   template <class LockNext>
   bool search(Slot& slot, std::uint64_t tag, LockNext lock_next) noexcept {
     for (unsigned i = 0;; ++i) {
@@ -164,38 +164,38 @@ class Cells {
         slot.cell = cell;
         return true;
       }
-      if (!bucket_at(at).goes_on() || i + 1 == reach) return false;
+      if (!bucket_at(at).continues() || i + 1 == reach) return false;
       lock_next(slot, i + 1);
     }
   }
 
-  // Whether the segment of a place is so full, and the budget such, that room should be made before a claim; once, for
-  // it may turn out that there is none to make. Not where the home has a dead cell: a claim of that fills nothing. To
-  // be asked with the home's lock.
-  [[nodiscard]] bool wants_room(const Place& place, std::int64_t now) const noexcept {
+  // True if room should be made before a claim: the segment is full enough, and the budget sufficient. Call it once per
+  // claim, because making room may fail. False if the home has a dead cell, since claiming that one fills nothing.
+  // Needs the home's lock.
+  [[nodiscard]] bool needs_room(const Location& location, std::int64_t now) const noexcept {
     constexpr std::size_t enough_for_a_split = 16 * Region::page;
-    return occupied_beyond(12, place.shape) && !has_dead(place.home, now) &&
-           budget_.has(std::max(extra_bytes_, enough_for_a_split)) && !stuck(place.shape, now);
+    return occupied_beyond(12, location.shape) && !has_dead(location.home, now) &&
+           budget_.has(std::max(extra_bytes_, enough_for_a_split)) && !stuck(location.shape, now);
   }
 
-  // Claims a cell within reach that is dead or empty for a key that a search has not found. False if there is none, or
-  // no room for what the cell owns. `taken(bucket, cell)` tells which cells must stay as they are.
+  // Claims a dead or empty cell within reach for a key that a search has not found. Returns false if there is none, or
+  // no memory for what the cell owns. `taken(bucket, cell)` marks cells that must not change.
   template <class LockNext, class Taken>
-  bool claim(Slot& slot, const Place& place, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
+  bool claim(Slot& slot, const Location& location, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
     for (unsigned i = 0; i < reach; ++i) {
-      if (i >= slot.held) lock_next(slot, i);
+      if (i >= slot.locked) lock_next(slot, i);
       const unsigned cell = free_cell(slot.first + i * bucket_bytes, now, taken);
-      if (cell < bucket_cells) return occupy(slot, i, cell, tag_of(place.hash));
+      if (cell < bucket_cells) return occupy(slot, i, cell, tag_of(location.hash));
     }
-    const Vacancy vacancy = hop(slot, place, now, lock_next, taken);
-    return vacancy.found && occupy(slot, vacancy.bucket, vacancy.cell, tag_of(place.hash));
+    const Vacancy vacancy = hop(slot, location, now, lock_next, taken);
+    return vacancy.found && occupy(slot, vacancy.bucket, vacancy.cell, tag_of(location.hash));
   }
 
-  // Cleans, grows or splits the segment of a place; the caller holds no lock. True if it is worth trying
-  // again there, false if the budget allows nothing more.
-  bool make_room(const Place& place, std::int64_t now) noexcept;
+  // Cleans, grows or splits the segment of a location; the caller holds no lock. Returns true if a retry may succeed,
+  // false if the budget is exhausted.
+  bool make_room(const Location& location, std::int64_t now) noexcept;
 
-  // The shared cells.
+  // The overflow cells, shared by the keys that found no room.
   [[nodiscard]] unsigned overflow_cells() const noexcept { return overflow_cells_; }
   [[nodiscard]] unsigned overflow_index(KeyHash hash) const noexcept {
     return static_cast<unsigned>(((hash.value >> 32) * overflow_cells_) >> 32);
@@ -204,7 +204,7 @@ class Cells {
     return overflow_begin_ + std::size_t{index / bucket_cells} * bucket_bytes;
   }
   [[nodiscard]] Slot lock_overflow(unsigned index) noexcept {
-    Slot slot{.first = overflow_bucket(index), .held = 1};
+    Slot slot{.first = overflow_bucket(index), .locked = 1};
     lock_at(slot.first).lock();
     settle_overflow(slot, index);
     return slot;
@@ -228,30 +228,31 @@ class Cells {
     count_occupied(slot.segment, -1);
   }
 
-  // Calls visit(hash, payload) for each cell that is alive, a segment at a time under its locks. A cell that
-  // moves to a new segment meanwhile may be visited again, the later visit being the newer. After each segment,
-  // with no lock held, go_on() says whether to go on.
+  // Calls visit(hash, payload) for each live cell, one segment at a time under its locks. A cell that moves to a new
+  // segment in the meantime may be visited again; the later visit is the newer. After each segment, with no lock held,
+  // go_on() decides whether to continue.
   template <class Visit, class GoOn>
   void for_each(std::int64_t now, Visit visit, GoOn go_on);
 
-  // How many cells are alive, estimated from some of the segments.
+  // The number of live cells, estimated from a sample of segments.
   [[nodiscard]] std::uint64_t estimate_live(std::int64_t now) noexcept;
 
-  // Bytes that a cell owns outside of the table: what a claim takes from the budget, and what it came to.
+  // extra_bytes() is reserved by each claim for memory that the cell owns outside the table. account() records a change
+  // of that memory's size.
   [[nodiscard]] std::size_t extra_bytes() const noexcept { return extra_bytes_; }
   void account(std::size_t before, std::size_t after) noexcept {
     if (after > before) budget_.take_regardless(after - before);
     if (after < before) budget_.give(before - after);
   }
 
-  // What the payload owns goes, and its bytes return to the budget.
+  // Frees what the payload owns and returns its bytes to the budget.
   void dispose(Payload& payload) noexcept;
 
  private:
   struct Entry {
     std::uint64_t tag;
     Payload payload;
-    std::uint32_t bucket;  // where it will go
+    std::uint32_t bucket;  // destination bucket
   };
   struct Gathered {
     std::unique_ptr<Entry[]> entries;
@@ -268,36 +269,36 @@ class Cells {
     return begin_of(segment_info_[segment].shape);
   }
 
-  [[nodiscard]] Place lock_home(KeyHash hash) noexcept {
+  [[nodiscard]] Location lock_home(KeyHash hash) noexcept {
     for (;;) {
-      const Place place = locate(hash);
-      lock_at(place.home).lock();
-      if (still_there(place)) [[likely]]
-        return place;
-      lock_at(place.home).unlock();
+      const Location location = locate(hash);
+      lock_at(location.home).lock();
+      if (still_there(location)) [[likely]]
+        return location;
+      lock_at(location.home).unlock();
     }
   }
-  // Its home is locked.
-  [[nodiscard]] static Slot slot_at(const Place& place) noexcept {
-    return {.first = place.home, .held = 1, .segment = place.shape.segment()};
+  // Requires that the home is locked.
+  [[nodiscard]] static Slot slot_at(const Location& location) noexcept {
+    return {.first = location.home, .locked = 1, .segment = location.shape.segment()};
   }
   static void lock_one_more(Slot& slot, unsigned i) noexcept {
     lock_at(slot.first + i * bucket_bytes).lock();
-    slot.held = i + 1;
+    slot.locked = i + 1;
   }
   bool search(Slot& slot, std::uint64_t tag) noexcept { return search(slot, tag, lock_one_more); }
-  bool claim(Slot& slot, const Place& place, std::int64_t now) noexcept {
-    return claim(slot, place, now, lock_one_more, [](std::byte*, unsigned) { return false; });
+  bool claim(Slot& slot, const Location& location, std::int64_t now) noexcept {
+    return claim(slot, location, now, lock_one_more, [](std::byte*, unsigned) { return false; });
   }
 
-  // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer that
-  // had to search one to its end sees to that.
+  // Chains only grow as keys come and go, until the segment is rebuilt. So about one in 1,024 new keys that had to
+  // search a whole chain triggers a rebuild.
   [[nodiscard]] static bool worn(const Slot& slot, KeyHash hash) noexcept {
-    return slot.held == reach && ((hash.value >> 40) & 1023) == 0;
+    return slot.locked == reach && ((hash.value >> 40) & 1023) == 0;
   }
 
-  // A cell of a bucket that is dead, or else empty; `bucket_cells` if there is none. The dead come first: so cells that
-  // come and go fill no others.
+  // A dead cell of a bucket, or else an empty one; `bucket_cells` if there is none. Dead cells come first, so that
+  // short-lived keys do not fill further cells.
   template <class Taken>
   [[nodiscard]] static unsigned free_cell(std::byte* at, std::int64_t now, Taken& taken) noexcept {
     Bucket<Payload>& bucket = bucket_at(at);
@@ -321,23 +322,23 @@ class Cells {
     return false;
   }
 
-  // A cell that was made free, as counted from the home bucket.
+  // A free cell, counted from the home bucket.
   struct Vacancy {
     bool found = false;
     unsigned bucket = 0;
     unsigned cell = 0;
   };
 
-  // With all cells within reach alive: takes the nearest free cell beyond and brings it here, by moving cells
-  // that lie before it into it, as far as their own reach allows.
+  // Called when all cells within reach are live. Finds the nearest free cell beyond the reach and brings it within
+  // reach by moving earlier cells into it, as far as their own reach allows.
   template <class LockNext, class Taken>
-  Vacancy hop(Slot& slot, const Place& place, std::int64_t now, LockNext& lock_next, Taken& taken) noexcept;
+  Vacancy hop(Slot& slot, const Location& location, std::int64_t now, LockNext& lock_next, Taken& taken) noexcept;
   template <class Taken>
   bool move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t home, std::uint64_t homes, Taken& taken) noexcept;
 
   bool occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t tag) noexcept;
 
-  // Shape: cells_shape.h. The caller holds shape_mutex_ and all bucket locks of the segment.
+  // Shape changes, in cells_shape.h. The caller holds shape_mutex_ and all bucket locks of the segment.
   void lock_buckets(std::uint32_t segment, std::uint32_t from, std::uint32_t to) noexcept;
   void unlock_buckets(std::uint32_t segment, std::uint32_t to) noexcept;
   [[nodiscard]] std::uint32_t clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept;
@@ -355,16 +356,16 @@ class Cells {
 
   struct Segment {
     Shape shape;
-    std::uint64_t prefix;                // the upper bits that its hashes share,
-    unsigned depth;                      // and how many they are
-    std::atomic<std::int64_t> stuck_at;  // when no room could be made
+    std::uint64_t prefix;                // the upper bits shared by its hashes
+    unsigned depth;                      // the number of these bits
+    std::atomic<std::int64_t> stuck_at;  // last time that no room could be made
     std::atomic<std::int32_t> occupied;  // cells with a tag
   };
 
   void count_occupied(std::uint32_t segment, std::int32_t more) noexcept {
     segment_info_[segment].occupied.fetch_add(more, std::memory_order_relaxed);
   }
-  // Of the cells in home buckets, so many sixteenths.
+  // True if more than `sixteenths`/16 of the cells in home buckets are occupied.
   [[nodiscard]] bool occupied_beyond(unsigned sixteenths, Shape shape) const noexcept {
     const auto occupied = segment_info_[shape.segment()].occupied.load(std::memory_order_relaxed);
     return occupied > static_cast<std::int32_t>(shape.homes() * bucket_cells * sixteenths / 16);
@@ -374,19 +375,19 @@ class Cells {
     return since >= 0 && since < stuck_for;
   }
 
-  // What a segment takes beside its buckets: itself and, on average, two entries on each level of the directory.
+  // A segment's size besides its buckets: itself and, on average, two entries on each level of the directory.
   static constexpr std::size_t segment_shape_bytes = sizeof(Segment) + 4 * sizeof(Shape);
 
   Budget& budget_;
   const unsigned overflow_cells_;
   const std::size_t extra_bytes_;
 
-  // Readable by all.
+  // Readable by all threads.
   Directory directory_;
 
-  // Guarded by shape_mutex_, which is taken before any bucket lock; the atomics in it are for all.
+  // Guarded by shape_mutex_, which is taken before any bucket lock; any thread may access the atomics.
   std::mutex shape_mutex_;
-  unsigned directory_bits_ = 1;  // at most
+  unsigned directory_bits_ = 1;  // maximum number of bits
   std::uint32_t segments_ = 2;
   Segment* segment_info_ = nullptr;
 

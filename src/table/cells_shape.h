@@ -1,6 +1,5 @@
-// How cells grow: the part of Cells that changes the shape of a segment.
-//
-// A change is planned on a copy before anything moves, so it happens whole or not at all.
+// Growth: the part of Cells that changes the shape of a segment. A change is planned on a copy before anything moves,
+// so it happens completely or not at all.
 #pragma once
 
 #include <algorithm>
@@ -80,25 +79,27 @@ void Cells<Payload>::dispose(Payload& payload) noexcept {
 
 template <class Payload>
 template <class LockNext, class Taken>
-typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Place& place, std::int64_t now,
+typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Location& location, std::int64_t now,
                                                      LockNext& lock_next, Taken& taken) noexcept {
-  const auto home = static_cast<std::uint64_t>(slot.first - begin_of(place.shape)) / bucket_bytes;
-  const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{8} * reach, place.shape.homes() + reach - 1 - home);
+  const auto home = static_cast<std::uint64_t>(slot.first - begin_of(location.shape)) / bucket_bytes;
+  const std::uint64_t end =
+      std::min<std::uint64_t>(std::uint64_t{8} * reach, location.shape.homes() + reach - 1 - home);
   Vacancy vacancy{.bucket = reach, .cell = bucket_cells};
   for (; vacancy.bucket < end; ++vacancy.bucket) {
-    if (slot.held <= vacancy.bucket) lock_next(slot, vacancy.bucket);
+    if (slot.locked <= vacancy.bucket) lock_next(slot, vacancy.bucket);
     vacancy.cell = free_cell(slot.first + vacancy.bucket * bucket_bytes, now, taken);
     if (vacancy.cell < bucket_cells) break;
   }
   if (vacancy.bucket == end) return {};
   while (vacancy.bucket >= reach) {
-    if (!move_into(vacancy, slot, home, place.shape.homes(), taken)) return {};
+    if (!move_into(vacancy, slot, home, location.shape.homes(), taken)) return {};
   }
   vacancy.found = true;
   return vacancy;
 }
 
-// Moves a cell from before the vacancy into it, the furthest that may go there; its old place is the vacancy.
+// Moves an earlier cell into the vacancy, which then is where that cell was. Chooses the cell farthest from the vacancy
+// that may go there.
 template <class Payload>
 template <class Taken>
 bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t home, std::uint64_t homes,
@@ -119,7 +120,7 @@ bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t
       source.set_tag(cell, 0);
       source.payload(cell) = Payload{};
       for (unsigned passed = from; passed < vacancy.bucket; ++passed) {
-        bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
+        bucket_at(slot.first + passed * bucket_bytes).set_continues();
       }
       vacancy.bucket = from;
       vacancy.cell = cell;
@@ -141,22 +142,22 @@ bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t
   if (!has_budget) return false;
   slot.bucket = at;
   slot.cell = cell;
-  for (unsigned passed = 0; passed < i; ++passed) bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
+  for (unsigned passed = 0; passed < i; ++passed) bucket_at(slot.first + passed * bucket_bytes).set_continues();
   slot.fresh = true;
   return true;
 }
 
 template <class Payload>
-bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
-  if (stuck(place.shape, now)) return false;
+bool Cells<Payload>::make_room(const Location& location, std::int64_t now) noexcept {
+  if (stuck(location.shape, now)) return false;
   const std::lock_guard guard(shape_mutex_);
-  if (!still_there(place)) return true;
-  const std::uint32_t segment = place.shape.segment();
-  std::uint32_t buckets = place.shape.homes() + reach - 1;
+  if (!still_there(location)) return true;
+  const std::uint32_t segment = location.shape.segment();
+  std::uint32_t buckets = location.shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const std::uint32_t freed = clean(segment, buckets, now);
-  // Growing while there are cells to clean would waste memory, cleaning again and again for a few cells time.
-  const bool wants_more = freed == 0 || occupied_beyond(11, place.shape);
+  // Growing while there are cells to clean would waste memory; cleaning repeatedly for a few cells would waste time.
+  const bool wants_more = freed == 0 || occupied_beyond(11, location.shape);
   const bool has_budget = budget_.has(std::max<std::size_t>(extra_bytes_, Region::page));
   const bool grown = wants_more && has_budget && grow(segment, buckets);
   const bool tidied = !grown && freed >= buckets * bucket_cells / 8 && tidy(segment, buckets);
@@ -176,7 +177,7 @@ void Cells<Payload>::unlock_buckets(std::uint32_t segment, std::uint32_t to) noe
   for (std::uint32_t i = 0; i < to; ++i) lock_at(segment_begin(segment) + i * bucket_bytes).unlock();
 }
 
-// Empties the cells that are dead, and says how many they were.
+// Empties dead cells and returns their number.
 template <class Payload>
 std::uint32_t Cells<Payload>::clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept {
   std::uint32_t freed = 0;
@@ -197,7 +198,7 @@ std::uint32_t Cells<Payload>::clean(std::uint32_t segment, std::uint32_t buckets
   return freed;
 }
 
-// Cells are nearly in order already: each lies within reach of its home.
+// Cells are nearly in order already: each is within reach of its home.
 template <class Payload>
 void Cells<Payload>::insert_in_order(Gathered& live, const Entry& entry) noexcept {
   const auto order = [](const Entry& e) { return static_cast<std::uint32_t>(e.tag); };
@@ -206,7 +207,7 @@ void Cells<Payload>::insert_in_order(Gathered& live, const Entry& entry) noexcep
   live.entries[at] = entry;
 }
 
-// Copies what the segment holds, in the order of homes. False without memory for the copy.
+// Copies the segment's cells, ordered by home. Returns false without memory for the copy.
 template <class Payload>
 bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gathered& live) noexcept {
   live.entries.reset(new (std::nothrow) Entry[std::size_t{buckets} * bucket_cells]);
@@ -221,8 +222,8 @@ bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gather
   return true;
 }
 
-// Finds each entry its bucket in a segment of `buckets`. False if one finds none within reach; in the order of
-// homes, that is only if there is no way to place them all.
+// Assigns each entry a bucket in a segment of `buckets`. Returns false if one finds none within reach. Entries are
+// assigned in the order of their homes, so that happens only if no placement exists.
 template <class Payload>
 bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept {
   std::array<std::uint8_t, max_buckets> filled{};
@@ -238,7 +239,7 @@ bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buc
   return true;
 }
 
-// Plans for the fewest whole pages, from `buckets` on, in which the entries fit.
+// Plans for the fewest whole pages, starting from `buckets`, in which the entries fit.
 template <class Payload>
 bool Cells<Payload>::plan_smallest(Entry* entries, std::uint32_t count, std::uint32_t& buckets) noexcept {
   for (; buckets <= max_buckets; buckets += page_buckets) {
@@ -247,7 +248,7 @@ bool Cells<Payload>::plan_smallest(Entry* entries, std::uint32_t count, std::uin
   return false;
 }
 
-// Writes the planned entries over whatever the locked buckets held, and publishes the new size.
+// Overwrites the locked buckets with the planned entries and publishes the new size.
 template <class Payload>
 void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::uint32_t count,
                              std::uint32_t buckets) noexcept {
@@ -258,7 +259,7 @@ void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::u
   for (std::uint32_t i = 0; i < count; ++i) {
     const Entry& entry = entries[i];
     const auto home = static_cast<std::uint32_t>(home_of(entry.tag, homes));
-    for (std::uint32_t b = home; b < entry.bucket; ++b) bucket_at(begin + b * bucket_bytes).set_goes_on();
+    for (std::uint32_t b = home; b < entry.bucket; ++b) bucket_at(begin + b * bucket_bytes).set_continues();
     Bucket<Payload>& bucket = bucket_at(begin + entry.bucket * bucket_bytes);
     const unsigned cell = filled[entry.bucket]++;
     bucket.set_tag(cell, entry.tag);
@@ -275,7 +276,7 @@ void Cells<Payload>::publish(std::uint32_t segment, std::uint64_t page, std::uin
   directory_.point(info.prefix, info.depth, info.shape);
 }
 
-// The same size again, with chains no longer than they need to be.
+// Rebuilds at the same size, to shorten chains.
 template <class Payload>
 bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept {
   Gathered live;
@@ -284,8 +285,7 @@ bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept
   return true;
 }
 
-// By about one part of `parts_to_grow_by`, or into two segments if it is as large as can be. `buckets` is what the
-// segment has.
+// Grows by about one part of `parts_to_grow_by`, or splits a segment of maximum size. `buckets` is the current size.
 template <class Payload>
 bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcept {
   Gathered live;
@@ -306,7 +306,7 @@ bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcep
   return true;
 }
 
-// The half of the keys whose next bit is set moves to a new segment.
+// Moves the keys whose next bit is set to a new segment.
 template <class Payload>
 bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t& buckets) noexcept {
   const unsigned depth = segment_info_[segment].depth;
@@ -344,7 +344,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   rebuild(segment, begin, staying, staying_buckets);
   unlock_buckets(sibling, moving_buckets);
   if (staying_buckets < buckets) {
-    // Nobody else holds a lock there, so the lock bits may vanish with the pages.
+    // No other thread holds a lock there, so the lock bits may vanish with the pages.
     Region::release(segment_begin(segment) + std::size_t{staying_buckets} * bucket_bytes,
                     std::size_t{buckets - staying_buckets} * bucket_bytes);
   }
@@ -363,7 +363,8 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   const std::uint32_t buckets = segment_info_[segment].shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
-  // In leaps, so that whoever puts the cells into another table in this order fills that one evenly.
+  // Visits the buckets in leaps, so that a reader that inserts the cells into another table in this order fills it
+  // evenly.
   constexpr std::uint32_t leap = 1259;
   static_assert(leap % 2 == 1 && leap < max_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {

@@ -1,4 +1,4 @@
-// Charging a state where it lies, under its lock. What to say about it comes later, without the lock.
+// Charges a state in its cell, under its lock. The description of the decision follows without the lock.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,12 @@
 
 namespace weir::table {
 
-// Whether a decision of this algorithm is a charge and its description.
+// True if a decision of this algorithm consists of a charge and a later description.
 template <class A>
 inline constexpr bool describes_later = on_arrival_time<A> && !std::is_same_v<A, core::LeakyBucketQueue>;
 
-// A charge has terms: what it needs of a limit for a cost at an instant. They are the same for one key after another.
-
-// Any payload: what A::charge and A::describe do.
+// A charge to a packed state. This generic form works for any payload and uses A::charge and A::describe. `Terms` has
+// the inputs of a charge other than the state: limit, cost and instant. Successive keys can share it.
 template <class A, class Payload>
 struct PackedCharge {
   struct Terms {
@@ -29,7 +28,7 @@ struct PackedCharge {
 
   typename A::Charge charge;
 
-  // For a cost of 1 to the burst.
+  // The cost must be from 1 to the burst.
   static Terms terms(const typename A::Limit& limit, Cost cost, std::int64_t now) noexcept {
     return {limit, cost, now};
   }
@@ -48,18 +47,18 @@ struct PackedCharge {
   }
 };
 
-// The same in the narrow form, where a span of time is one word: whole microseconds above 13 bits of nths. It is
-// added and compared as one, and no branch depends on the state, but for states of another rate. Few instructions
-// and no branches between one key's cache miss and the next key's are what lets a core overlap the two.
+// The narrow form, where a time span is one word: whole microseconds above 13 bits of nths. It is added and compared as
+// one, and no branch depends on the state, except for states of another rate. Few instructions and no branches between
+// the cache misses of successive keys let a CPU overlap them.
 template <class A>
 struct PackedCharge<A, NarrowPayload> {
   struct Terms {
     std::int64_t now;           // in microseconds
-    std::int64_t count;         // of nths in one
-    std::int64_t worth;         // of the cost, a word
-    std::int64_t carries_from;  // from so many nths on, the sum has a microsecond more
+    std::int64_t count;         // nths per microsecond
+    std::int64_t worth;         // of the cost, as a word
+    std::int64_t carries_from;  // from this many nths on, the sum carries a microsecond
     std::int64_t carry;
-    std::int64_t fill;  // a word
+    std::int64_t fill;  // as a word
   };
 
   std::int64_t before;
@@ -112,16 +111,16 @@ struct PackedCharge<A, NarrowPayload> {
 
   static std::int64_t whole(std::int64_t word) noexcept { return word >> bits; }
   static std::int64_t nths(std::int64_t word) noexcept {
-    return word & static_cast<std::int64_t>(NarrowPayload::largest_small);
+    return word & static_cast<std::int64_t>(NarrowPayload::max_small);
   }
   static std::int64_t word(core::FineSpan span) noexcept { return (span.whole << bits) + span.nths; }
-  // Also right for the plain difference of two words: a borrow is less than a microsecond.
+  // Also correct for the plain difference of two words: a borrow is less than a microsecond.
   static std::int64_t rounded_up(std::int64_t word) noexcept {
-    return whole(word + static_cast<std::int64_t>(NarrowPayload::largest_small));
+    return whole(word + static_cast<std::int64_t>(NarrowPayload::max_small));
   }
 };
 
-// Of algorithms that decide and describe at once.
+// The terms of algorithms that decide and describe in one step.
 struct PlainTerms {
   Cost cost;
   std::int64_t now;

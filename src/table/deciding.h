@@ -1,9 +1,9 @@
 // One key's decision, from the hash to the answer, in the cells of a table.
 //
-// The usual case is a known key in its home bucket: a lock, a charge, and what to say about it, with nothing but
-// registers in between. All else goes one step at a time.
+// The common case is a known key in its home bucket: a lock, a charge and its description, all in registers. Everything
+// else takes separate steps.
 //
-// An Answer is a Decision, or a bool for who asks only whether.
+// An Answer is a Decision, or a bool for callers that only need to know whether it is admitted.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const H
   return decision;
 }
 
-// Any key, any cost: what is seldom.
+// Handles any key and any cost. Used in the rare cases.
 template <class A, class Payload>
 [[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
                                       const HashedRequest& request, Instant now) noexcept {
@@ -63,10 +63,10 @@ template <class A, class Payload>
   return decision;
 }
 
-// Decides on a state under its lock, and gives the lock up by `unlock` as soon as the state is written.
+// Decides on a state under its lock, and calls `unlock` as soon as the state is written.
 //
-// Decisions are made where they will be: each function has one to return, or passes on what another returns.
-// Copying one just after it was written would stall on every field.
+// Decisions are constructed in place: each function returns one or passes on what another returns. Copying one right
+// after it was written would stall on every field.
 template <class Answer, class A, class Payload, class Unlock>
 [[gnu::always_inline]] inline Answer decide_locked(Payload& payload, const typename A::Limit& limit,
                                                    const Terms<A, Payload>& terms, Unlock unlock) noexcept {
@@ -91,9 +91,8 @@ template <class Answer, class A, class Payload, class Unlock>
   }
 }
 
-// The next three take few enough parameters for registers, and are called last: so who decides the usual case has
-// nothing to save for what comes after.
-
+// The next three functions have few enough parameters for registers and are tail calls, so that the common case has no
+// registers to save.
 template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, KeyHash key, Cost cost,
                                        std::int64_t now) noexcept {
@@ -104,7 +103,7 @@ template <class Answer, class A, class Payload>
   }
 }
 
-// The home bucket is locked and has not the key: a known one lies in a bucket beyond.
+// Continues when the locked home bucket does not have the key: a known key is in a later bucket.
 template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_beyond(Table& table, const typename A::Limit& limit, Bucket<Payload>* home, KeyHash key,
                                        Cost cost, std::int64_t now) noexcept {
@@ -115,7 +114,7 @@ template <class Answer, class A, class Payload>
     for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
   };
   if (table.cells<Payload>().is_home(home, key)) [[likely]] {
-    while (cell == Bucket<Payload>::cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
+    while (cell == Bucket<Payload>::cells && bucket->continues() && bucket - home < Cells<Payload>::reach - 1) {
       (++bucket)->lock();
       cell = bucket->find(tag);
     }
@@ -126,7 +125,7 @@ template <class Answer, class A, class Payload>
   return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
 }
 
-// Any cost, and a home bucket that somebody else may have locked.
+// Handles any cost, and a home bucket that another thread may have locked.
 template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_slowly(Table& table, const typename A::Limit& limit, Bucket<Payload>* home, KeyHash key,
                                        Cost cost, std::int64_t now) noexcept {
@@ -138,10 +137,10 @@ template <class Answer, class A, class Payload>
                                   [&] { home->unlock(first_tag); });
 }
 
-// `for_one` are the terms of a cost of one, which any limit can be charged.
+// `for_one` are the terms for a cost of one. They always exist, because any limit can be charged one unit.
 //
-// A tag that is found where a key's home was is that key's: cells move only under the locks of their buckets. So
-// only who finds none asks whether the segment still has the shape that it was searched by.
+// A tag found in a key's former home is that key's: cells move only under the locks of their buckets. So only a search
+// without a result must verify that the segment still has the shape by which it was searched.
 template <class Answer, class A, class Payload>
 [[gnu::always_inline]] inline Answer decide_at(Table& table, const typename A::Limit& limit, Bucket<Payload>* home,
                                                KeyHash key, Cost cost, const Terms<A, Payload>& for_one,
@@ -171,7 +170,7 @@ template <class A, class Payload>
 [[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, const HashedRequest& request,
                                       Instant now) noexcept {
   if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    // The only one that asks how long one waits.
+    // A queue is the only algorithm with a maximum wait.
     return decide_any<A>(table, limit, table.cells<Payload>(), request, now);
   } else {
     if constexpr (core::more_after_needs_state<A>) {
@@ -179,15 +178,14 @@ template <class A, class Payload>
     }
     Decision decision = decide_hashed<Decision, A, Payload>(table, limit, request.key, request.cost, now);
     if (request.wants_more_after) {
-      // The state has no part in it.
+      // The state is not needed.
       decision.more_after = core::until_more_after<A>(limit, {}, decision, request.max_wait, now);
     }
     return decision;
   }
 }
 
-// From the keys on, by either hash. The compiler weaves the hash into the rest, so each is written out.
-
+// The rule must be of algorithm A.
 template <class A>
 [[nodiscard]] const typename A::Limit& limit_of(const core::Rule& rule) noexcept {
   const auto* of = std::get_if<core::RuleOf<A>>(&rule);
@@ -195,6 +193,8 @@ template <class A>
   return of->limit;
 }
 
+// Hashes a key and decides it. There is one instantiation per hash function, so that the compiler can interleave the
+// hash with the rest.
 template <class Answer, class A, class Payload>
 Answer decide_key_by_siphash(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
                              Instant now) noexcept {
@@ -202,7 +202,7 @@ Answer decide_key_by_siphash(Table& table, const core::Rule& rule, std::string_v
   return decide_hashed<Answer, A, Payload>(table, limit_of<A>(rule), hash, cost, now);
 }
 
-// Where to look for the keys of a batch. Made without a value: it is written before it is read.
+// Where to look for the keys of a batch. Left uninitialized: it is written before it is read.
 template <class Payload>
 struct Sought {
   Bucket<Payload>* home;
@@ -230,7 +230,7 @@ template <class Answer, class A, class Payload>
   }
 }
 
-// Hashes come in groups, and so do the prefetches: one after each hash would take a fourth longer.
+// Hashes and prefetches are done in groups: a prefetch after each hash would take a quarter longer.
 inline constexpr std::size_t hashed_at_once = 8;
 
 template <class Answer, class A, class Payload>

@@ -1,4 +1,4 @@
-// The secret of a table's hash. With a random one nobody can aim keys at one bucket.
+// The secret of a table's hash. A random secret keeps clients from aiming keys at one bucket.
 #pragma once
 
 #include <compare>
@@ -8,10 +8,10 @@ namespace weir::table {
 
 enum class HashKind : std::uint8_t {
   siphash,  // siphash.h: any processor
-  aes,      // keyed_hash.h: x86-64 and arm64 processors with AES instructions, quicker there
+  aes,      // keyed_hash.h: x86-64 and arm64 processors with AES instructions; faster there
 };
 
-// Whether this processor can hash so.
+// True if this processor supports the hash.
 [[nodiscard]] bool can_hash(HashKind kind) noexcept;
 
 struct HashKey {
@@ -19,7 +19,7 @@ struct HashKey {
   std::uint64_t second = 0;
   HashKind kind = HashKind::siphash;
 
-  // From the operating system, for the quickest hash that this processor has.
+  // A random key for the fastest hash that this processor supports.
   [[nodiscard]] static HashKey random() noexcept;
 
   friend auto operator<=>(const HashKey&, const HashKey&) = default;

@@ -24,7 +24,7 @@ bool can_hash(HashKind kind) noexcept {
 HashKey HashKey::random() noexcept {
   const HashKind kind = can_hash(HashKind::aes) ? HashKind::aes : HashKind::siphash;
   std::array<std::uint64_t, 2> words{};
-  // Up to 256 bytes never come short once the system has booted; random_device covers a kernel that has none.
+  // getrandom() always returns up to 256 bytes once booted; random_device covers a kernel without it.
   if (getrandom(words.data(), sizeof words, 0) != static_cast<ssize_t>(sizeof words)) {
     std::random_device device;
     for (std::uint64_t& word : words) word = (std::uint64_t{device()} << 32) | device();

@@ -1,4 +1,4 @@
-// The hash of a table, with its secret: of the kind that the secret is for.
+// The keyed hash of a table, of the kind that its secret selects.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,17 @@ namespace weir::table {
 
 #if WEIR_AES
 
-// A keyed hash of AES rounds: 64 bits of a key, in a quarter of SipHash's instructions. docs/decisions/0008 says why
-// and how safe it is.
+// A keyed hash of AES rounds: 64 bits of a key, in a quarter of SipHash's instructions. docs/decisions/0008 explains
+// why, and how safe it is.
 //
 //   hash = F(A(x) ^ B(y) ^ length), its lower 64 bits
 //
-// A, B and F are four rounds of AES each, every round under a secret key of its own. x and y are the first and the last
-// 16 bytes, which may overlap; of a longer key, x is chained through A with the 16 bytes that follow, until what is
-// left fits y; of a shorter one, y is zero. So x, y and the length tell any two keys of up to 32 bytes apart, and by
-// chance two of them meet before F with odds of at most 2^-111. Snapshots hold these hashes: they must stay as they
-// are.
+// A, B and F are four rounds of AES each, every round under its own secret key. x and y are the first and the last 16
+// bytes, which may overlap; for a longer key, x is chained through A with the 16 bytes that follow, until the rest fits
+// y; for a shorter one, y is zero. So x, y and the length distinguish any two keys of up to 32 bytes, and two of them
+// collide before F with a probability of at most 2^-111. Snapshots contain these hashes: the function must not change.
 
-// The secrets of the rounds, from a table's one.
+// The round keys, derived from a table's secret.
 struct AesKeys {
   AesWords begin_a, begin_b;
   AesRounds a{}, b{}, f{};
@@ -60,7 +59,7 @@ template <class Word>
   return word;
 }
 
-// Fewer than 16 bytes in two words that, with their number, tell them apart from all others.
+// Maps fewer than 16 bytes to two words that, together with the length, are unique.
 [[gnu::always_inline]] inline AesWords short_block(const char* bytes, std::size_t size) noexcept {
   if (size >= 8) return {word_at<std::uint64_t>(bytes), word_at<std::uint64_t>(bytes + size - 8)};
   if (size >= 4) return {word_at<std::uint32_t>(bytes), word_at<std::uint32_t>(bytes + size - 4)};
@@ -95,7 +94,7 @@ template <class Word>
 
 class KeyedHash {
  public:
-  // For a kind that this processor can hash by.
+  // The kind must be one that this processor supports.
   explicit KeyedHash(const HashKey& key) noexcept;
 
   [[nodiscard]] std::uint64_t operator()(std::string_view bytes) const noexcept {

@@ -1,4 +1,4 @@
-// The state in a locked cell, unpacked for as long as the lock is held.
+// The state in a locked cell, unpacked while the lock is held.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace weir::table {
 using core::decide_state;
 using core::peek_state;
 
-// Reads the state at construction, writes it back by keep() (and at the end, where the state owns memory).
+// Reads the state at construction and writes it back by keep() (and in the destructor if the state owns memory).
 template <class A, class Payload>
 class LockedState {
  public:

@@ -11,12 +11,11 @@ namespace weir::table {
 Result<Region> Region::reserve(std::size_t bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
-    return failure("memory_budget",
-                   "cannot reserve " + std::to_string(bytes) +
-                       " bytes of address space: give a smaller budget, or raise the limit (ulimit -v, "
-                       "vm.overcommit_memory)");
+    return failure("memory_budget", "cannot reserve " + std::to_string(bytes >> 20) +
+                                        " MiB of address space: set a smaller budget, or raise the limit (ulimit -v, "
+                                        "vm.overcommit_memory)");
   }
-  // A huge page would make the first write to a small piece of it cost two megabytes.
+  // With huge pages the first write to a small part would cost two megabytes.
   madvise(at, bytes, MADV_NOHUGEPAGE);
   Region region;
   region.data_ = static_cast<std::byte*>(at);

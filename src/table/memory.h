@@ -1,4 +1,4 @@
-// The memory of a table: the bytes that it may use, and the address space that it lies in.
+// The memory of a table: its budget of bytes, and its address space.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 
 namespace weir::table {
 
-// The bytes that a table may use, and does. Callable from any thread.
+// The bytes that a table may use, and those it uses. Callable from any thread.
 class Budget {
  public:
-  explicit Budget(std::size_t total) noexcept : most_(total), total_(total) {}
+  explicit Budget(std::size_t total) noexcept : max_total_(total), total_(total) {}
 
   [[nodiscard]] std::size_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool has(std::size_t bytes) const noexcept { return used() + bytes <= total(); }
 
-  // Takes `bytes`, or nothing if there are not that many left.
+  // Takes `bytes`, or nothing if fewer are left.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
     std::size_t used = used_.load(std::memory_order_relaxed);
     do {
@@ -27,21 +27,21 @@ class Budget {
     return true;
   }
 
-  // For what cannot be refused: a log that a raised limit made longer.
+  // For memory that cannot be refused: a log that became longer when its limit was raised.
   void take_regardless(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
 
-  // A new total, at most the first one. What is used beyond it stays: live states are never evicted.
-  void resize(std::size_t total) noexcept { total_.store(std::min(total, most_), std::memory_order_relaxed); }
+  // Sets a new total, at most the initial one. Usage beyond it stays: live states are never evicted.
+  void resize(std::size_t total) noexcept { total_.store(std::min(total, max_total_), std::memory_order_relaxed); }
 
   void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
-  const std::size_t most_;
+  const std::size_t max_total_;
   std::atomic<std::size_t> total_;
   std::atomic<std::size_t> used_{0};
 };
 
-// A stretch of address space that reads as zero and takes memory only where it is written.
+// A range of address space that reads as zero and uses memory only where it is written.
 class Region {
  public:
   static constexpr std::size_t page = 4096;
@@ -56,7 +56,7 @@ class Region {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // Gives the memory of whole pages back; they read as zero again.
+  // Releases the memory of whole pages; they read as zero again.
   static void release(std::byte* from, std::size_t bytes) noexcept;
 
  private:

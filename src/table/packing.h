@@ -1,8 +1,6 @@
-// What a cell of the table holds beside the hash of its key: a payload, that is, a packed state. And how each
-// algorithm's state is laid into a payload and read back.
+// The payload of a cell next to the hash of its key, and how each algorithm's state is packed into it.
 //
-// A payload knows by itself whether it is dead at an instant, that is, as good as never seen; a dead cell is free
-// space. A payload of zero bytes is dead.
+// A payload is dead at an instant if its state can be forgotten; a dead cell is free space. All zeros is dead.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +15,24 @@
 
 namespace weir::table {
 
-// 8 bytes: a time in 51 bits, which wrap every 71 years, and 13 bits beside it. The time is read as the one
-// between `now` - 51 and `now` + 20 years, the longest that a state can reach ahead (a fill and a debt).
+// 8 bytes: a time in 51 bits, which wraps every 71 years, and 13 bits for a small number. The time is interpreted as
+// between 51 years before and 20 years after `now`, the farthest that a state can be ahead (a fill and a debt).
 class NarrowPayload {
  public:
   static constexpr unsigned small_bits = 13;
-  static constexpr std::uint64_t largest_small = (std::uint64_t{1} << small_bits) - 1;
+  static constexpr std::uint64_t max_small = (std::uint64_t{1} << small_bits) - 1;
 
   NarrowPayload() = default;
   NarrowPayload(std::int64_t time, std::uint64_t small) noexcept
       : word_((static_cast<std::uint64_t>(time) << small_bits) | small) {}
 
-  // How far the time lies ahead of `now`, above the bits beside it. Zero if dead.
+  // How far the time is ahead of `now`, with the small number in the low bits. Zero if dead.
   [[nodiscard]] std::int64_t word_ahead(std::int64_t now) const noexcept {
     const std::uint64_t word = word_ - (static_cast<std::uint64_t>(now) << small_bits);
     const bool live = word < ((farthest_ahead + 1) << small_bits) && word_ != 0;
     return live ? static_cast<std::int64_t>(word) : 0;
   }
-  // Without a branch.
+  // Sets the word without a branch, if `condition` is true.
   void set_word_ahead_if(bool condition, std::int64_t word, std::int64_t now) noexcept {
     const std::uint64_t moved = static_cast<std::uint64_t>(word) + (static_cast<std::uint64_t>(now) << small_bits);
     word_ = static_cast<std::uint64_t>(
@@ -42,7 +40,7 @@ class NarrowPayload {
   }
 
   [[nodiscard]] std::int64_t time(std::int64_t now) const noexcept { return now + ahead(now); }
-  [[nodiscard]] std::uint64_t small() const noexcept { return word_ & largest_small; }
+  [[nodiscard]] std::uint64_t small() const noexcept { return word_ & max_small; }
   [[nodiscard]] bool dead(std::int64_t now) const noexcept {
     const std::int64_t ahead = this->ahead(now);
     return word_ == 0 || ahead < 0 || (ahead == 0 && small() == 0);
@@ -50,7 +48,7 @@ class NarrowPayload {
 
  private:
   static constexpr std::uint64_t time_mask = (std::uint64_t{1} << 51) - 1;
-  static constexpr std::uint64_t farthest_ahead = static_cast<std::uint64_t>(2 * Limit::longest.count());
+  static constexpr std::uint64_t farthest_ahead = static_cast<std::uint64_t>(2 * Limit::max_duration.count());
 
   [[nodiscard]] std::int64_t ahead(std::int64_t now) const noexcept {
     const std::uint64_t distance = ((word_ >> small_bits) - static_cast<std::uint64_t>(now)) & time_mask;
@@ -72,7 +70,7 @@ struct WidePayload {
   }
 };
 
-// 24 bytes and a ring on the heap, which the cell owns.
+// 24 bytes and a ring on the heap that the cell owns.
 struct LogPayload {
   std::int64_t forget_at;
   core::LogRing* ring;
@@ -84,7 +82,7 @@ struct LogPayload {
 template <class A>
 inline constexpr bool on_arrival_time = std::is_same_v<typename A::State, core::ArrivalState>;
 
-// The most that a consumer at rest can take at once.
+// The maximum that an idle consumer can take at once.
 template <class Limit>
 [[nodiscard]] std::uint64_t capacity_of(const Limit& limit) noexcept {
   if constexpr (std::is_base_of_v<core::ArrivalLimit, Limit>) {
@@ -94,27 +92,27 @@ template <class Limit>
   }
 }
 
-// Whether a cost can change a state: all others only look.
+// True if a cost can change a state; all others only look.
 template <class Limit>
 [[nodiscard]] bool can_charge(const Limit& limit, Cost cost) noexcept {
   return cost.units() - 1 < capacity_of(limit);
 }
 
-// Whether states under these numbers fit eight bytes. A window's count may reach twice its limit, in debt.
+// True if states under these numbers fit into eight bytes. A window's count may reach twice its limit, in debt.
 [[nodiscard]] inline bool fits_narrow(const core::ArrivalLimit& limit) noexcept {
-  return limit.count <= static_cast<std::int64_t>(NarrowPayload::largest_small) + 1;
+  return limit.count <= static_cast<std::int64_t>(NarrowPayload::max_small) + 1;
 }
 
 [[nodiscard]] inline bool fits_narrow(const core::FixedWindow::Limit& limit) noexcept {
-  return 2 * limit.limit <= NarrowPayload::largest_small;
+  return 2 * limit.limit <= NarrowPayload::max_small;
 }
 
-// Until when there are holds.
+// The state is only the time at which the last hold expires.
 [[nodiscard]] inline bool fits_narrow(const core::Concurrency::Limit& /*limit*/) noexcept {
   return true;
 }
 
-// unpack leaves the payload to be overwritten by pack, which has to follow for a state that owns memory.
+// unpack() moves memory that a state owns out of the payload: pack() must follow and overwrite the payload.
 template <class A, class Payload>
 struct Packing;
 
@@ -215,7 +213,7 @@ struct Packing<core::SlidingWindowLog, LogPayload> {
   }
 };
 
-// The payload that an algorithm uses when eight bytes are too few, or never enough.
+// The payload for states that do not fit into eight bytes.
 template <class A>
 using RoomyPayload = std::conditional_t<std::is_same_v<A, core::SlidingWindowLog>, LogPayload, WidePayload>;
 

@@ -1,12 +1,11 @@
-// The receipts of a table's states, beside the cells: few states have any, so a cell has no room for them.
+// The receipts of a table's states, next to the cells: few states have any, so cells have no room for them.
 //
-// What happens to the receipts of a state happens under the lock of its cell: so they change at once with the state.
-// The shards' locks only guard the maps; one is taken last, and for as long as one piece of work takes.
+// The receipts of a state change under the lock of its cell, and so atomically with the state. The locks of the shards
+// only guard the maps; a shard lock is taken last, for a single operation.
 //
-// Bytes count in the table's budget. Where there are none left, nothing is opened. What has ended is dropped when its
-// state is asked about, and by a search where there is no room: at most `max_searched` states of a shard, from where
-// the last search ended, so that no call takes longer the more receipts there are. While nothing has ended, a search
-// finds nothing; as soon as much has, one finds some of it.
+// Bytes count in the table's budget; without budget nothing is opened. Expired entries are dropped when their state is
+// used, and by a search when there is no room: at most `max_searched` states of a shard, continuing where the last
+// search ended, so that the time of a call does not depend on the number of receipts.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@
 
 namespace weir::table {
 
-// Whose receipts: those of a key, or of a shared cell, by its number.
+// The owner of receipts: a key, or a shared cell by its number.
 struct StateName {
   std::uint64_t value = 0;
   bool is_shared = false;
@@ -43,10 +42,10 @@ class ReceiptTable {
   ReceiptTable(const ReceiptTable&) = delete;
   ReceiptTable& operator=(const ReceiptTable&) = delete;
 
-  // True is certain for who has the lock of the cell in question.
+  // A result of true is reliable only for a caller that holds the lock of the cell in question.
   [[nodiscard]] bool empty() const noexcept { return states_.load(std::memory_order_relaxed) == 0; }
 
-  // Calls work(receipts) with those of a state, if it has any. What is empty then goes.
+  // Calls work(receipts) if the state has any. Receipts that are empty afterwards are removed.
   template <class Work>
   void with(StateName name, Work&& work) noexcept {
     if (empty()) return;
@@ -60,8 +59,8 @@ class ReceiptTable {
     if (found->second.empty()) remove(shard, found);
   }
 
-  // The same where there may be none, with room for one more receipt and one more id. False, and nothing is called, if
-  // there is no room.
+  // Like with(), but creates receipts if necessary, with room for one more receipt and one more id. Returns false
+  // without a call if there is no room.
   template <class Work>
   [[nodiscard]] bool with_room(StateName name, std::int64_t now, Work&& work) noexcept {
     Shard& shard = shard_of(name);
@@ -73,7 +72,7 @@ class ReceiptTable {
     return true;
   }
 
-  // What a limit on holds says: see core::Receipts::hold.
+  // Decides a concurrency limit; see core::Receipts::hold.
   [[nodiscard]] Decision hold(StateName name, const core::Concurrency::Limit& limit, Cost cost,
                               const core::ReceiptUse* use, std::uint64_t pending, bool wants_more_after,
                               std::int64_t now) noexcept {
@@ -87,7 +86,7 @@ class ReceiptTable {
     with(name, [](core::Receipts& receipts) { receipts = {}; });
   }
 
-  // Puts what was saved, or moved from another table, in the place of what is there.
+  // Replaces the receipts of a state by those of a snapshot or another table.
   void replace(StateName name, core::Receipts&& receipts) {
     erase(name);
     if (receipts.empty()) return;
@@ -98,10 +97,10 @@ class ReceiptTable {
     states_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // States that searches for room have looked at so far: for tests.
+  // States examined by searches for room; for tests.
   [[nodiscard]] std::uint64_t searched() const noexcept { return searched_.load(std::memory_order_relaxed); }
 
-  // Calls visit(name, receipts) for each state that has some, a shard at a time under its lock.
+  // Calls visit(name, receipts) for each state with receipts, one shard at a time under its lock.
   template <class Visit>
   void for_each(Visit visit) {
     for (Shard& shard : shards_) {
@@ -120,7 +119,7 @@ class ReceiptTable {
   struct Shard {
     std::mutex mutex;
     Map states;
-    std::size_t next_bucket = 0;  // of the map, to be searched
+    std::size_t next_bucket = 0;  // bucket of the map to search next
   };
 
   static constexpr std::size_t entry_bytes = sizeof(Map::value_type) + 4 * sizeof(void*);
@@ -153,25 +152,25 @@ class ReceiptTable {
     if (is_new) place = shard.states.try_emplace(name).first;
     grow(place->second.open);
     grow(place->second.reported);
-    taken.keep();
+    taken.commit();
     if (is_new) states_.fetch_add(1, std::memory_order_relaxed);
     return place;
   } catch (const std::bad_alloc&) {
-    // A new entry stays if only its vectors found no memory: it is empty, and counted.
-    if (const auto place = shard.states.find(name); place != shard.states.end() && place->second.empty()) {
-      shard.states.erase(place);
+    // A new entry whose vectors could not be allocated is empty and not counted yet: it is removed.
+    if (const auto found = shard.states.find(name); found != shard.states.end() && found->second.empty()) {
+      shard.states.erase(found);
     }
     return shard.states.end();
   }
 
-  // Gives the bytes back unless they are kept.
+  // Returns the bytes to the budget unless committed.
   struct Taken {
     Budget& budget;
     std::size_t bytes;
-    mutable bool is_kept = false;
-    void keep() const noexcept { is_kept = true; }
+    mutable bool committed = false;
+    void commit() const noexcept { committed = true; }
     ~Taken() {
-      if (!is_kept) budget.give(bytes);
+      if (!committed) budget.give(bytes);
     }
   };
 
@@ -188,7 +187,8 @@ class ReceiptTable {
            (next_capacity(receipts.reported) - receipts.reported.capacity()) * sizeof(core::ReportedId);
   }
 
-  // An empty bucket counts as a state. Where the map has other buckets than before, it goes on somewhere.
+  // Drops expired entries. An empty bucket counts as a searched state. After a rehash of the map, the search continues
+  // at an arbitrary bucket.
   void search(Shard& shard, std::int64_t now) noexcept {
     std::uint64_t searched = 0;
     for (std::size_t i = 0; i < max_searched && searched < max_searched; ++i) {
@@ -205,7 +205,7 @@ class ReceiptTable {
   }
 
   Budget& budget_;
-  std::atomic<std::size_t> states_{0};  // that have receipts
+  std::atomic<std::size_t> states_{0};  // number of states with receipts
   std::atomic<std::uint64_t> searched_{0};
   std::array<Shard, 16> shards_;
 };

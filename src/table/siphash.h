@@ -1,4 +1,4 @@
-// SipHash-1-3: a keyed hash that withstands aimed collisions, at about ten nanoseconds for a short key.
+// SipHash-1-3: a keyed hash that resists targeted collisions, at about ten nanoseconds for a short key.
 #pragma once
 
 #include <bit>
@@ -43,7 +43,7 @@ struct State {
   return word;
 }
 
-// The bytes after the last whole word, and the length on top.
+// The bytes after the last whole word, with the length on top.
 [[nodiscard]] inline std::uint64_t last_word(std::string_view bytes) noexcept {
   const std::size_t left = bytes.size() % 8;
   std::uint64_t last = std::uint64_t{bytes.size()} << 56;

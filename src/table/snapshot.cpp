@@ -16,8 +16,8 @@ namespace weir::table {
 namespace {
 
 constexpr std::array<char, 8> magic = {'W', 'E', 'I', 'R', 'S', 'N', 'A', 'P'};
-// The version says how keys are hashed, and whether there are receipts: a weir that does not know of them must not take
-// the states without.
+// The version identifies the hash and whether there are receipts: a version of Weir that does not know receipts must
+// reject the file rather than load the states without them.
 constexpr std::uint32_t siphash_version = 1;
 constexpr std::uint32_t aes_version = 2;
 constexpr std::uint32_t versions_without_receipts = 2;
@@ -29,7 +29,7 @@ struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t algorithm;
-  std::int64_t window;  // 0 where the algorithm has none
+  std::int64_t window;  // 0 if the algorithm has none
   std::uint64_t first_of_key;
   std::uint64_t second_of_key;
 
@@ -51,14 +51,14 @@ std::int64_t window_of(const core::Rule& rule) noexcept {
 }
 
 bool plausible(std::int64_t time) noexcept {
-  return time >= core::never && time <= core::farthest_instant + 2 * Limit::longest.count();
+  return time >= core::never && time <= core::farthest_instant + 2 * Limit::max_duration.count();
 }
 
 bool plausible_count(std::uint64_t count) noexcept {
-  return count <= 2 * Limit::largest_window_limit;
+  return count <= 2 * Limit::max_window_limit;
 }
 
-// Each state as plain numbers, and back. Reading refuses what no table could have written.
+// States as plain numbers. Reading rejects what no table could have written.
 void put_state(BlockWriter& out, const core::ArrivalState& state) {
   out.put(state.whole);
   out.put(state.nths);
@@ -88,7 +88,7 @@ void put_state(BlockWriter& out, const core::SlidingWindowLog::State& state) {
   }
 }
 
-// Reads one number after another and remembers whether any was missing or implausible.
+// Reads numbers one by one and remembers whether any was missing or implausible.
 class Numbers {
  public:
   explicit Numbers(BlockReader& in) noexcept : in_(in) {}
@@ -98,8 +98,7 @@ class Numbers {
     const Result<T> got = in_.get<T>();
     if (!got && result_) result_ = tl::unexpected(got.error());
     const T value = got ? *got : T{};
-    if (got && !plausible(value))
-      fail("holds a state that cannot be: it is damaged; delete it to begin with no states");
+    if (got && !plausible(value)) fail("is damaged: it has an impossible state; delete it to start without its states");
     return value;
   }
 
@@ -135,15 +134,15 @@ void get_state(Numbers& numbers, core::Concurrency::State& state, std::uint32_t 
 }
 
 void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint32_t entries) {
-  const auto size = numbers.get<std::uint32_t>([](std::uint32_t n) { return n <= Limit::largest_log_limit; });
+  const auto size = numbers.get<std::uint32_t>([](std::uint32_t n) { return n <= Limit::max_log_limit; });
   if (!numbers.result()) return;
   state.ring = core::LogRing::create(std::max(entries, size));
-  if (!state.ring) return numbers.fail("needs more memory than there is");
+  if (!state.ring) return numbers.fail("cannot be read: out of memory");
   std::int64_t newest = core::never;
   for (std::uint32_t i = 0; i < size && numbers.result(); ++i) {
     newest = numbers.get<std::int64_t>([&](std::int64_t time) { return plausible(time) && time >= newest; });
     const auto cost =
-        numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::largest_log_limit; });
+        numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::max_log_limit; });
     state.ring->append(newest, cost);
   }
 }
@@ -171,14 +170,15 @@ void put_cell(BlockWriter& out, const typename A::Limit& limit, Record record, s
   }
 }
 
-// The receipts of a table, each with its state while that is locked; then those whose state is over, or not used yet:
-// without the state, nothing can be given back by them.
+// Writes the receipts of a table. Receipts of a live state are written with it, under its lock. They are followed by
+// receipts whose state has expired or was never used, which cannot give anything back.
 class ReceiptWriter {
  public:
   ReceiptWriter(BlockWriter& out, ReceiptTable& receipts, bool has_receipts) noexcept
       : out_(out), receipts_(receipts), has_receipts_(has_receipts) {}
 
-  // A state may come again, when it has moved: the later record counts, also if there is nothing in it any more.
+  // A state that has moved may be written again, and the last record wins. So an empty record replaces one written
+  // before.
   void put_with_state(StateName name) {
     if (!has_receipts_) return;
     bool is_put = false;
@@ -237,8 +237,8 @@ Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<P
   return written;
 }
 
-// Into a locked cell, which is unlocked. Where there is no room for a state, its consumer shares one from now on: the
-// one of which less is left.
+// Stores a state in a locked cell and unlocks it. If there is no room for the state, its consumer shares an overflow
+// state from then on: of the two states, the one with less remaining is kept.
 template <class A, class Payload>
 void put_in(const typename A::Limit& limit, Cells<Payload>& cells, const Slot& slot, typename A::State state,
             Instant now) noexcept {
@@ -302,7 +302,7 @@ Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& l
       continue;
     }
     if (*record != Record::key && *record != Record::shared)
-      return failure("snapshot", "is damaged: delete it to begin with no states");
+      return failure("snapshot", "is damaged: delete it to start without its states");
     if (auto done = get_cell<A>(in, table, limit, cells, *record, now); !done) return done;
   }
 }
@@ -310,16 +310,16 @@ Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& l
 Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
   const Result<Header> header = in.get<Header>();
   if (!header) return header;
-  if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir: delete it");
+  if (header->magic != magic) return failure(path.string(), "is not a Weir snapshot: delete it");
   if (header->version < siphash_version || header->version > newest_version) {
     return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads versions " +
                                       std::to_string(siphash_version) + " to " + std::to_string(newest_version) +
-                                      ": delete it to begin with no states");
+                                      ": delete it to start without its states");
   }
   if (!can_hash(header->hash_key().kind)) {
     return failure(
         path.string(),
-        "was saved on a processor with AES instructions, which this one lacks: delete it to begin with no states");
+        "was saved on a processor with AES instructions, which this one lacks: delete it to start without its states");
   }
   return header;
 }
@@ -327,7 +327,7 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
 Result<void> check_meaning(const Header& header, const std::filesystem::path& path, const core::Rule& rule) {
   if (header.algorithm == rule.index() && header.window == window_of(rule)) return {};
   return failure(path.string(),
-                 "holds the states of another algorithm or window than this limit has: delete it to begin with no "
+                 "has states of another algorithm or window than this limit: delete it to start without its "
                  "states");
 }
 
@@ -388,7 +388,7 @@ Result<void> read_into(Table& fresh, const core::Rule& rule, const std::filesyst
   if (!header) return tl::unexpected(header.error());
   if (auto fits = check_meaning(*header, path, rule); !fits) return fits;
   if (header->hash_key() != fresh.hash_key()) {
-    return failure(path.string(), "was saved under another hash key: delete it to begin with no states");
+    return failure(path.string(), "was saved under another hash key: delete it to start without its states");
   }
   return read_cells(*in, fresh, rule, path, now);
 }
@@ -419,20 +419,20 @@ Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::p
 Result<void> save_together(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now) try {
   return write(parts, path, now);
 } catch (const std::bad_alloc&) {
-  return failure(path.string(), "needs more memory to write than there is");
+  return failure(path.string(), "cannot be written: out of memory");
 }
 
 Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
                                        std::size_t budget_bytes, Instant now) try {
   return read(path, rule, budget_bytes, now);
 } catch (const std::bad_alloc&) {
-  return failure(path.string(), "needs more memory to read than there is");
+  return failure(path.string(), "cannot be read: out of memory");
 }
 
 Result<void> restore_into(Table& fresh, const core::Rule& rule, const std::filesystem::path& path, Instant now) try {
   return read_into(fresh, rule, path, now);
 } catch (const std::bad_alloc&) {
-  return failure(path.string(), "needs more memory to read than there is");
+  return failure(path.string(), "cannot be read: out of memory");
 }
 
 Result<HashKey> saved_hash_key(const std::filesystem::path& path) {

@@ -1,8 +1,8 @@
-// A table's states elsewhere: in a file, so that they survive a restart, and in another table.
+// Transfers a table's states: to a file, so that they survive a restart, and to another table.
 //
-// The file is versioned and checksummed in blocks, holds the hash key (so its mode is 0600) and is replaced
-// whole. Its states do not depend on the numbers of the limit or on the table's layout, only on the algorithm
-// and the window; on restore, a time beyond what the numbers allow is clamped.
+// The file is versioned, checksummed in blocks, contains the hash key (so its mode is 0600) and is replaced atomically.
+// Its states depend only on the algorithm and the window, not on the numbers of the limit or the table's layout; on
+// restore, a time beyond what the numbers allow is clamped.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,30 @@
 
 namespace weir::table {
 
-// Decisions go on meanwhile; each state is written as it was at some instant during the call.
+// Does not block decisions; each state is written as it was at some instant during the call.
 Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now);
 
-// Tables of the same algorithm, window and hash key, as if they were one. Where a key is in several, the last counts.
+// Tables of the same algorithm, window and hash key, saved as one. If a key is in several, the last one wins.
 struct Part {
   Table& table;
   const core::Rule& rule;
 };
 Result<void> save_together(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now);
 
-// A torn, damaged or foreign file is refused with what is wrong about it. States that a smaller budget has no
-// room for are not lost: their consumers share states from then on (counted as overflowed).
+// A truncated, damaged or foreign file is rejected with the reason. States without room in a smaller budget are not
+// lost: their consumers share states from then on (counted as overflowed).
 Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
                                        std::size_t budget_bytes, Instant now);
 
-// The same into a table that is new and has the file's hash key. On an error the table is to be thrown away: it may
-// have taken in some states.
+// Restores into a new table with the file's hash key. On an error discard the table: it may contain some states.
 Result<void> restore_into(Table& fresh, const core::Rule& rule, const std::filesystem::path& path, Instant now);
 
-// Under which key the file's states are hashed.
+// The hash key of the file's states.
 Result<HashKey> saved_hash_key(const std::filesystem::path& path);
 
-// For when new numbers need wider cells than the old table has. Brings every live state of `from` to `to`, which has
-// the same algorithm and hash key. Nobody decides on either meanwhile. Shared overflow states come along; a state for
-// which `to` has no room shares one there.
+// Moves every live state of `from` to `to`, which has the same algorithm and hash key: for new numbers that need wider
+// cells. No decision may run on either table. Shared overflow states are moved, too; a state without room in `to`
+// shares one there.
 void move_states(Table& from, const core::Rule& from_rule, Table& to, const core::Rule& to_rule, Instant now);
 
 }  // namespace weir::table

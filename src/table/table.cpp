@@ -25,18 +25,18 @@ Result<void> make_cells(std::unique_ptr<Cells<Payload>>& cells, Budget& budget, 
   return {};
 }
 
-// Shared logs are as many as an eighth of the budget holds: 4,096 of the longest would take three gigabytes.
+// As many shared logs as fit into an eighth of the budget: 4,096 of the longest would take three gigabytes.
 unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
 }
 
-// After each segment it rests, so that who wants a segment to grow meanwhile finds the lock free.
+// Pauses after each segment, so that a thread that needs to grow a segment finds the lock free.
 bool rest_and_go_on() {
   std::this_thread::sleep_for(std::chrono::microseconds(50));
   return true;
 }
 
-// A charge without a receipt: what was reserved behind it lies nearer by what it got back.
+// Settles a charge that has no receipt. Later charges that have receipts move earlier by what was given back.
 template <class A>
 void settle_plain(ReceiptTable& all, StateName name, const typename A::Limit& limit, typename A::State& state,
                   const core::Settlement& settlement, Instant now) noexcept {
@@ -48,7 +48,7 @@ void settle_plain(ReceiptTable& all, StateName name, const typename A::Limit& li
   if (!is_settled) (void)core::settle<A>(limit, state, settlement, now);
 }
 
-// Whose receipts are those of a cell: of the key, or of the shared cell that it overflowed to.
+// The owner of a cell's receipts: the key, or the shared cell that it overflowed to.
 template <class Payload>
 StateName name_of(const Cells<Payload>& cells, const Slot& slot, KeyHash key) noexcept {
   return slot.overflowed ? StateName{cells.overflow_index(key), true} : StateName{key.value, false};
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size
 Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::shared_ptr<Budget> budget,
                                              HashKey hash_key) {
   if (!can_hash(hash_key.kind))
-    return failure("hash_key", "needs a processor with AES instructions, which this one lacks: make another key");
+    return failure("hash_key", "needs a processor with AES instructions, which this one lacks: create another key");
   std::unique_ptr<Table> table(new Table(std::move(budget), hash_key));
   const Result<void> made = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
@@ -121,8 +121,8 @@ Decision Table::peek(const core::Rule& rule, const HashedRequest& request, Insta
 }
 
 template <class Answer>
-Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
-  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>&) -> Way<Answer> {
+Table::DecideFunctions<Answer> Table::decide_functions(const core::Rule& rule) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>&) -> DecideFunctions<Answer> {
 #if WEIR_AES
     if (hash_key().kind == HashKind::aes) {
       return {decide_key_by_aes<Answer, A, Payload>, decide_keys_by_aes<Answer, A, Payload>};
@@ -132,8 +132,8 @@ Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
   });
 }
 
-template Table::Way<Decision> Table::way_for(const core::Rule& rule) noexcept;
-template Table::Way<bool> Table::way_for(const core::Rule& rule) noexcept;
+template Table::DecideFunctions<Decision> Table::decide_functions(const core::Rule& rule) noexcept;
+template Table::DecideFunctions<bool> Table::decide_functions(const core::Rule& rule) noexcept;
 
 void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, const core::Charged& charged, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
@@ -161,8 +161,8 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
   });
 }
 
-// Where the state of a key is. A receipt may have been opened when the key had another: in a cell of its own that was
-// over since, or in the shared one. Nothing of that charge can be seen here any more.
+// Uses the key's present state. A receipt may have been opened on another state: in a cell that has expired since, or
+// in a shared cell. Its charge is then not visible here.
 template <class Work>
 Decision Table::with_receipts(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse* use,
                               Instant now, Work&& work) noexcept {
@@ -219,7 +219,7 @@ Decision Table::report(const core::Rule& rule, KeyHash key, Cost cost, core::Rec
     const auto charge_and_keep = [&](core::Receipts& receipts) { charge(receipts, core::Receipts::max_reported); };
     if (use.id && receipts_->with_room(name, core::micros(now), charge_and_keep)) return core::is_charged(use.result);
     bool has_some = false;
-    if (use.id) {  // it may be known already
+    if (use.id) {  // a report with this id may have been counted already
       receipts_->with(name, [&](core::Receipts& receipts) {
         has_some = true;
         charge(receipts, 0);
@@ -278,8 +278,8 @@ void Table::carry_over(const core::Rule& rule, const Clock& clock) {
       const auto carry = [&](Payload& payload) {
         auto state = Packing<A, Payload>::unpack(of.limit, payload, begin);
         if (state.used(of.limit, begin) <= of.limit.fill) return;
-        // Under its lock: whoever wrote it knew no later time. By an earlier one, a state that is just full would seem
-        // to lie too far ahead, and to bring it back would give something to its consumer.
+        // Read under the lock: no writer of this state used a later time. With an earlier time, a state that is exactly
+        // full would appear too far ahead, and bounding it would give units to its consumer.
         A::carry_over(of.limit, state, clock.now());
         payload = Packing<A, Payload>::pack(of.limit, state);
       };

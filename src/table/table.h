@@ -1,12 +1,12 @@
 // Key -> state in memory, for one limit: compact, bounded, concurrent. Callable from any thread.
 //
-// A key costs 16 bytes and the slack of an open table (23 at most at scale, as long as the budget allows) where the
-// state is one time with a small remainder or count; 32 and the slack where it is not; a log adds 16 bytes and 12 per
-// entry of its limit. The key itself is not kept, only a keyed hash: at 50 million live keys the odds that any two
-// share a state are about 1 in 15,000. A state that is as good as never seen is free space.
+// A key costs 16 bytes plus the slack of an open table (at most 23 in total at scale, while the budget allows) if the
+// state is one time with a small remainder or count; otherwise 32 plus the slack; a log adds 16 bytes and 12 per entry
+// of its limit. The key itself is not stored, only a keyed hash: with 50 million live keys the probability that any two
+// share a state is about 1 in 15,000. A state that can be forgotten is free space.
 //
-// The rule is passed to each call, because numbers may change under a state (a tier, a reload). All rules of
-// one table have the same algorithm and window, and states that the table's layout holds: see holds().
+// The rule is passed to each call, because numbers may change under a state (a tier, a reload). All rules of one table
+// have the same algorithm and window, and states that fit the table's layout: see holds().
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ namespace weir::table {
 
 class ReceiptTable;
 
-// A request for one key, which is hashed already. `max_wait` is how long its caller can wait for a turn (queues only).
+// A request for a key that is already hashed. `max_wait` is how long the caller can wait for its turn (queues only).
 struct HashedRequest {
   KeyHash key;
   Cost cost{1};
@@ -46,10 +46,9 @@ class Table {
  public:
   static constexpr unsigned overflow_states = 4096;
 
-  // `widest` is the rule with the largest numbers that the table will see. The hash must be one that this processor
-  // can do.
+  // `widest` is the rule with the largest numbers that the table will see. The processor must support the hash.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key);
-  // On a budget that several share.
+  // Creates a table on a shared budget.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::shared_ptr<Budget> budget,
                                                HashKey hash_key);
 
@@ -59,25 +58,26 @@ class Table {
 
   [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {keyed_hash_(key)}; }
 
-  // Whether this table can keep states of `rule`: the same algorithm, and numbers that fit.
+  // True if this table can store states of `rule`: the same algorithm, and numbers that fit.
   [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
 
   Decision decide(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept;
 
-  // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
-  // is a Decision, or a bool for who asks only whether.
+  // Functions from a key to its answer, for repeated calls with one rule: the dispatch is done once. An Answer is a
+  // Decision, or a bool for callers that only need to know whether it is admitted.
   template <class Answer>
-  struct Way {
+  struct DecideFunctions {
     Answer (*one)(Table&, const core::Rule&, std::string_view key, Cost cost, Instant now) noexcept;
-    // Of at most `max_batch_size`: the same as deciding each in order, with the memory latencies overlapped.
+    // Decides at most `max_batch_size` requests. The result is the same as deciding each in order, but memory latencies
+    // overlap.
     void (*several)(Table&, const core::Rule&, std::span<const Request>, Instant now, Answer*) noexcept;
   };
   static constexpr std::size_t max_batch_size = 32;
   template <class Answer>
-  [[nodiscard]] Way<Answer> way_for(const core::Rule& rule) noexcept;
+  [[nodiscard]] DecideFunctions<Answer> decide_functions(const core::Rule& rule) noexcept;
 
-  // Brings the key's bucket on its way into the cache.
+  // Prefetches the key's bucket.
   void prefetch(KeyHash key) const noexcept {
     if (narrow_) return narrow_->prefetch(key);
     if (wide_) return wide_->prefetch(key);
@@ -86,33 +86,33 @@ class Table {
 
   void refund(const core::Rule& rule, KeyHash key, Cost cost, const core::Charged& charged, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
-  // The receipts of the key's state. Each says what it did in the use, and answers as a look at a cost of nothing
-  // would.
+  // Operate on the receipts of the key's state. Each stores its result in `use` and returns what a look at a cost of
+  // zero would return.
   Decision settle(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept;
   Decision extend(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept;
   Decision report(const core::Rule& rule, KeyHash key, Cost cost, core::ReceiptUse& use, Instant now) noexcept;
-  // Of a limit on holds: what a reserve of so much would be told.
+  // Returns what a reserve on a concurrency limit would return.
   [[nodiscard]] Decision peek_holds(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse& use,
                                     Instant now) noexcept;
   [[nodiscard]] bool has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, Instant now) noexcept;
-  // Those of a state that are open.
+  // The open receipts of a state.
   [[nodiscard]] std::vector<core::Receipt> open_receipts(const core::Rule& rule, KeyHash key, Instant now);
   [[nodiscard]] ReceiptTable& receipts() noexcept { return *receipts_; }
 
-  // False if the key shares an overflow state: that stays as it is, because it is others' too.
+  // Returns false, and changes nothing, if the key shares an overflow state with others.
   bool reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
-  // For new numbers, of which `rule` takes longest to fill: brings back to that what a bucket's states lie further
-  // ahead. Nobody may decide by the old ones any more.
+  // Adapts bucket states to new numbers: no state stays further ahead than the time to fill of `rule`, which must be
+  // the slowest of the new rules. No decision may use the old numbers any more.
   void carry_over(const core::Rule& rule, const Clock& clock);
-  // Charges as much as fits, to a key that has a state of its own; nothing to one that shares an overflow state.
+  // Charges as much as fits to a key with its own state; nothing if it shares an overflow state.
   void add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept;
-  // Forgets the key, and says what it had used and not got back: for those who count it elsewhere from now on. Nothing
-  // for a key that shares an overflow state.
+  // Forgets the key and returns what it had used and not yet regained, so that it can be counted elsewhere. Zero for a
+  // key that shares an overflow state.
   [[nodiscard]] std::uint64_t take_usage(const core::Rule& rule, KeyHash key, Instant now) noexcept;
 
   [[nodiscard]] std::size_t bytes_used() const noexcept { return budget_->used(); }
   [[nodiscard]] std::size_t budget() const noexcept { return budget_->total(); }
-  // How many keys have a live state, by a look at some of them: a few percent off in a large table.
+  // The number of keys with a live state, estimated from a sample: a few percent off in a large table.
   [[nodiscard]] std::uint64_t estimated_entries(Instant now) const noexcept;
   [[nodiscard]] std::uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
   [[nodiscard]] const HashKey& hash_key() const noexcept { return keyed_hash_.key(); }
@@ -146,13 +146,13 @@ class Table {
 
   void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }
 
-  // At most the budget that the table was created with. States beyond a smaller one stay.
+  // `bytes` is at most the budget at creation. States beyond a smaller budget stay.
   void resize_budget(std::size_t bytes) noexcept { budget_->resize(bytes); }
 
  private:
   Table(std::shared_ptr<Budget> budget, HashKey hash_key);
 
-  // Calls work<A>(limit, state, whose) under the lock of the key's cell; it says whether it has written the state.
+  // Calls work<A>(limit, state, owner) under the lock of the key's cell; it returns whether it has changed the state.
   template <class Work>
   Decision with_receipts(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse* use, Instant now,
                          Work&& work) noexcept;
@@ -161,7 +161,7 @@ class Table {
   const std::shared_ptr<Budget> budget_;
   std::atomic<std::uint64_t> overflowed_{0};
 
-  // Exactly one of them is there.
+  // Exactly one of these is set.
   std::unique_ptr<Cells<NarrowPayload>> narrow_;
   std::unique_ptr<Cells<WidePayload>> wide_;
   std::unique_ptr<Cells<LogPayload>> log_;

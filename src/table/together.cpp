@@ -19,9 +19,9 @@
 namespace weir::table {
 namespace {
 
-// The buckets that a query has locked. Each lock is taken in the order of addresses, so that two queries
-// never wait for each other; what lies at or before the newest is already held, because checks are taken in
-// the order of their home buckets and each locks a contiguous run from its home on.
+// The buckets that a query has locked. Locks are taken in the order of addresses, so that two queries never wait for
+// each other; buckets at or before the newest are already locked, because checks are processed in the order of their
+// home buckets and each locks a contiguous run from its home on.
 class HeldLocks {
  public:
   void lock(std::byte* bucket) noexcept {
@@ -47,7 +47,8 @@ class HeldLocks {
   std::size_t count_ = 0;
 };
 
-// A query on its way through the table. One that reserves has receipts: it takes longer, and is compiled by itself.
+// One query, from locking its cells to writing its states. Queries that reserve receipts are slower, and compiled
+// separately.
 template <bool reserves>
 class Query {
  public:
@@ -56,7 +57,6 @@ class Query {
     for (std::size_t i = 0; i < checks.size(); ++i) std::construct_at(&parts_[i]);
   }
 
-  // Locks the cells of all checks.
   void lock_cells() noexcept {
     while (!try_lock_cells()) locks_.unlock_all();
   }
@@ -68,7 +68,7 @@ class Query {
     }
   }
 
-  // Decides all checks on copies, in order: a key that occurs again sees what came before.
+  // Decides all checks on copies, in order: a repeated key sees the previous checks.
   bool evaluate() noexcept {
     bool admitted = true;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
@@ -87,7 +87,7 @@ class Query {
     }
   }
 
-  // The limits that would have admitted are not charged: what is left in them is what was.
+  // The limits that would have admitted are not charged: their remaining units are unchanged.
   void leave_uncharged() noexcept {
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].decision->admitted) *checks_[i].decision = peek(i, Cost{0});
@@ -96,18 +96,18 @@ class Query {
 
  private:
   struct Part {
-    Place place;
+    Location location;
     Slot slot;
-    bool asked_for_room = false;
-    bool overflows = false;  // found no room: evaluated on a shared cell
+    bool made_room = false;
+    bool overflows = false;  // no room: decided on a shared cell
     std::size_t leader = 0;  // the first check on the same cell, which has the copy
     alignas(WidePayload) std::array<std::byte, sizeof(WidePayload)> copy;
   };
 
-  // What a check with a receipt has beside its part.
+  // The part of a check with a receipt.
   struct Opening {
-    bool was_open = false;  // it is charged already
-    core::ChargePlace charged;
+    bool was_open = false;  // already charged
+    core::ChargePosition charged;
   };
   struct NoOpenings {};
 
@@ -116,7 +116,7 @@ class Query {
     return checks_[i].table->with(*checks_[i].rule, std::forward<Work>(work));
   }
 
-  // Each is put at its place among those before it: they are few.
+  // Locks the cells in the order of their home buckets. There are few checks, so an insertion sort is enough.
   bool try_lock_cells() noexcept {
     std::array<std::uint8_t, max_group_size> order;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
@@ -137,14 +137,14 @@ class Query {
     const Check& check = checks_[i];
     Part& part = parts_[i];
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
-      part.place = cells.locate(check.request.key);
+      part.location = cells.locate(check.request.key);
       std::byte* const first =
-          part.overflows ? cells.overflow_bucket(cells.overflow_index(check.request.key)) : part.place.home;
-      part.slot = Slot{.first = first, .held = 1, .segment = part.place.shape.segment()};
+          part.overflows ? cells.overflow_bucket(cells.overflow_index(check.request.key)) : part.location.home;
+      part.slot = Slot{.first = first, .locked = 1, .segment = part.location.shape.segment()};
     });
   }
 
-  // False if the table changed its shape: then all begins anew.
+  // Returns false if the table changed its shape: then all locking starts over.
   bool lock_cell(std::size_t i) noexcept {
     const Check& check = checks_[i];
     Part& part = parts_[i];
@@ -154,28 +154,28 @@ class Query {
         Cells<Payload>::settle_overflow(part.slot, cells.overflow_index(check.request.key));
         return true;
       }
-      if (!cells.still_there(part.place)) return false;
+      if (!cells.still_there(part.location)) return false;
       const std::uint64_t tag = Cells<Payload>::tag_of(check.request.key);
       const auto lock_next = [&](Slot& slot, unsigned n) {
         locks_.lock(slot.first + n * bucket_bytes);
-        slot.held = n + 1;
+        slot.locked = n + 1;
       };
       if (cells.search(part.slot, tag, lock_next)) return true;
-      if (!part.asked_for_room && cells.wants_room(part.place, core::micros(now_))) {
-        part.asked_for_room = true;
+      if (!part.made_room && cells.needs_room(part.location, core::micros(now_))) {
+        part.made_room = true;
         locks_.unlock_all();
-        std::ignore = cells.make_room(part.place, core::micros(now_));
+        std::ignore = cells.make_room(part.location, core::micros(now_));
         return false;
       }
       const auto taken = [&](std::byte* bucket, unsigned cell) { return is_taken(i, bucket, cell); };
-      if (cells.claim(part.slot, part.place, core::micros(now_), lock_next, taken)) return true;
+      if (cells.claim(part.slot, part.location, core::micros(now_), lock_next, taken)) return true;
       locks_.unlock_all();
-      part.overflows = !cells.make_room(part.place, core::micros(now_));
+      part.overflows = !cells.make_room(part.location, core::micros(now_));
       return false;
     });
   }
 
-  // Whether the cell is another check's of this query: it may just have been claimed, and must not move.
+  // True if the cell belongs to another check of this query: it may just have been claimed and must not move.
   [[nodiscard]] bool is_taken(std::size_t i, std::byte* bucket, unsigned cell) const noexcept {
     for (std::size_t j = 0; j < checks_.size(); ++j) {
       if (j != i && parts_[j].slot.bucket == bucket && parts_[j].slot.cell == cell) return true;
@@ -202,7 +202,8 @@ class Query {
     return parts_[i].slot.bucket == parts_[j].slot.bucket && parts_[i].slot.cell == parts_[j].slot.cell;
   }
 
-  // A log is too long to copy. Charged together at one instant, costs count as their sum.
+  // Returns the cost of this check and of earlier ones on the same log. A log is too long to copy, but costs charged at
+  // one instant count as their sum.
   [[nodiscard]] Cost cost_up_to(std::size_t i) const noexcept {
     std::uint64_t cost = cost_of(i).units();
     for (std::size_t j = 0; j < i; ++j) {
@@ -287,7 +288,7 @@ class Query {
         decision = hold(i, of.limit, cost, pending);
         if (decision.admitted && cost > Cost{0} && !has_room(i)) {
           decision = hold(i, of.limit, Cost{0}, pending);
-          decision.admitted = false;  // without memory to remember the hold, nobody could release it
+          decision.admitted = false;  // without memory for the hold it could never be released
           decision.retry_after = Duration{of.limit.window};
         }
       } else {
@@ -296,7 +297,7 @@ class Query {
         new (&decision) Decision(decide_state<A>(of.limit, state, cost, request.max_wait, now_));  // not copied
         if (decision.admitted && cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
         if constexpr (reserves) {
-          openings_[i].charged = core::place_of_charge<A>(of.limit, state, decision);
+          openings_[i].charged = core::charge_position<A>(of.limit, state, decision);
         }
         if (request.wants_more_after) {
           decision.more_after = core::until_more_after<A>(of.limit, state, decision, request.max_wait, now_);
@@ -333,10 +334,10 @@ class Query {
   }
 
   std::span<const Check> checks_;
-  std::span<core::ReceiptUse* const> receipts_;  // none, or one for each check
+  std::span<core::ReceiptUse* const> receipts_;  // empty, or one per check
   Instant now_;
   HeldLocks locks_;
-  // A part for each check. The others are never made: most queries have few checks, and there is room for many.
+  // One part per check. The others are not constructed: most queries have few checks, but the maximum is large.
   union {
     std::array<Part, max_group_size> parts_;
   };

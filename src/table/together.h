@@ -11,7 +11,7 @@
 
 namespace weir::table {
 
-// One limit's part in a query, and where its decision goes.
+// One limit's part in a query, and where its decision is stored.
 struct Check {
   Table* table;
   const core::Rule* rule;
@@ -21,12 +21,12 @@ struct Check {
 
 inline constexpr std::size_t max_group_size = 64;
 
-// Decides the checks of one query, at most `max_group_size`, as one step: all are charged, or none is.
-// Linearizable. When one denies, the decisions of the others say what is left uncharged. True if all admit.
+// Decides the checks of one query, at most `max_group_size`, atomically: all are charged, or none is. Linearizable. If
+// one denies, the decisions of the others report what remains without the charge. Returns true if all admit.
 [[nodiscard]] bool decide_together(std::span<const Check> checks, Instant now) noexcept;
 
-// The same, and where it admits a receipt is opened beside each state, at once with the charge. One for each check,
-// null where there is none to open. A group without any is quicker by decide_together.
+// Like decide_together, but if admitted opens receipts atomically with the charges. `receipts` has one entry per check,
+// null where none is opened. For a group without receipts decide_together is faster.
 [[nodiscard]] bool reserve_together(std::span<const Check> checks, std::span<core::ReceiptUse* const> receipts,
                                     Instant now) noexcept;
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::uint8_t, 12> v4_in_v6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr unsigned v4_in_v6_bits = 96;
 
-// Four numbers up to 255, without zeros in front.
+// Reads four numbers up to 255, without leading zeros.
 bool read_v4(std::string_view text, Address& address) noexcept {
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -29,7 +29,7 @@ bool read_v4(std::string_view text, Address& address) noexcept {
   return at == end;
 }
 
-// As written: ::ffff:1.2.3.4 is an IPv6 address.
+// Does not unmap: ::ffff:1.2.3.4 is an IPv6 address here.
 std::optional<Address> parse_as_written(std::string_view text) noexcept {
   Address address;
   if (read_v4(text, address)) return address;
@@ -71,7 +71,7 @@ bool is_port(std::string_view text) noexcept {
   return number <= max_port;
 }
 
-// Of an IPv6 address: what follows the `%`, which must be something printable.
+// Parses an address, which may have a zone if it is IPv6. The zone after the `%` must be printable and not empty.
 std::optional<Address> parse_with_zone(std::string_view text) noexcept {
   const std::size_t percent = text.find('%');
   if (percent == std::string_view::npos) return Address::parse(text);
@@ -87,7 +87,7 @@ std::optional<Address> parse_with_zone(std::string_view text) noexcept {
 
 std::optional<Address> Address::parse(std::string_view text) noexcept {
   Address v4;
-  if (read_v4(text, v4)) return v4;  // which most are
+  if (read_v4(text, v4)) return v4;  // the most common case
   const auto address = parse_as_written(text);
   if (!address) return {};
   return unmapped(*address);
@@ -95,7 +95,7 @@ std::optional<Address> Address::parse(std::string_view text) noexcept {
 
 std::optional<Address> Address::parse_endpoint(std::string_view text) noexcept {
   Address v4;
-  if (read_v4(text, v4)) return v4;  // which most are
+  if (read_v4(text, v4)) return v4;  // the most common case
   if (text.starts_with('[')) {
     const std::size_t close = text.find(']');
     if (close == std::string_view::npos) return {};
@@ -131,23 +131,23 @@ Result<AddressRange> AddressRange::parse(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto written = parse_as_written(text.substr(0, slash));
   if (!written) {
-    return failure(std::string(text), "not an IP address or a range of them: write it as 10.0.0.0/8 or 2001:db8::/32");
+    return failure(std::string(text), "not an IP address or range: write it as 10.0.0.0/8 or 2001:db8::/32");
   }
   unsigned prefix = written->bits();
   if (slash != std::string_view::npos) {
     const auto given = parse_prefix(text.substr(slash + 1));
     if (!given || *given > written->bits()) {
       return failure(std::string(text),
-                     "what follows the slash has to be a number from 0 to " + std::to_string(written->bits()));
+                     "the prefix length must be a number from 0 to " + std::to_string(written->bits()));
     }
     prefix = *given;
   }
   if (written->network(prefix) != *written) {
     return failure(std::string(text), "has bits beyond its prefix: write " + written->network(prefix).text() + "/" +
                                           std::to_string(prefix) + " for the range, or " + written->text() +
-                                          " for the one address");
+                                          " for a single address");
   }
-  // A range within ::ffff:0:0/96 is of IPv4; a shorter prefix would have had bits beyond it.
+  // A range within ::ffff:0:0/96 is IPv4; a shorter prefix would have had bits beyond it.
   const bool mapped = is_v4_in_v6(*written);
   return AddressRange{unmapped(*written), mapped ? prefix - v4_in_v6_bits : prefix};
 }

@@ -1,4 +1,4 @@
-// IP addresses and ranges of them. An IPv4 address that is mapped into IPv6 (::ffff:1.2.3.4) is the IPv4 address.
+// IP addresses and ranges. An IPv4-mapped IPv6 address (::ffff:1.2.3.4) is treated as the IPv4 address.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ struct Address {
   Family family = Family::v4;
   std::array<std::uint8_t, 16> bytes{};  // v4: the first four
 
-  // Without a port, brackets or a zone.
+  // Accepts no port, brackets or zone.
   static std::optional<Address> parse(std::string_view text) noexcept;
 
-  // As sockets and proxies write the other end of a connection: 192.0.2.7, 192.0.2.7:51234, 2001:db8::1,
+  // Accepts the forms in which sockets and proxies write a peer: 192.0.2.7, 192.0.2.7:51234, 2001:db8::1,
   // [2001:db8::1], [2001:db8::1]:443. The port is a number up to 65535, or a name as in RFC 7239 (`_http`). A zone
-  // (fe80::1%eth0) names an interface of the machine that wrote it, and is not part of the address.
+  // (fe80::1%eth0) names an interface of the machine that wrote it, and is ignored.
   static std::optional<Address> parse_endpoint(std::string_view text) noexcept;
 
   // The address with all bits after the first `prefix` cleared.
@@ -33,7 +33,7 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
-// 10.0.0.0/8, or one address. Bits beyond the prefix have to be zero: 10.1.2.3/8 is a mistake.
+// 10.0.0.0/8, or one address. Bits beyond the prefix must be zero: 10.1.2.3/8 is an error.
 struct AddressRange {
   Address network;
   unsigned prefix = 32;

@@ -1,4 +1,3 @@
-// Appends to a string what is written byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +5,8 @@
 
 namespace weir::text {
 
-// Appends `size` bytes, which put(to) writes. A few are written elsewhere first: room in a string would be zeroed.
+// Appends the `size` bytes that put(to) writes. A few bytes go through a buffer, because resizing a string would zero
+// them first.
 template <class Put>
 void append_written(std::string& out, std::size_t size, const Put& put) {
   char bytes[256];

@@ -31,16 +31,15 @@ std::optional<Instant> within_the_years(std::optional<Instant> instant) noexcept
   return instant;
 }
 
-// Takes a date off a text piece by piece. After a piece that does not fit, nothing fits any more.
+// Parses a date piece by piece. After a mismatch nothing matches any more.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) noexcept : rest_(text) {}
 
   unsigned year = 0;
 
-  // Pieces as strptime names them, each in its full width: %a %A the day's name, %b the month's, %d %e the day with a
-  // zero or a space in front, %Y %y the year in four digits or two, %m, %T the time of day, %z the zone without a
-  // colon.
+  // Pieces are named as in strptime, with full width: %a %A the day's name, %b the month's, %d %e the day with a
+  // leading zero or space, %Y %y the year with four or two digits, %m, %T the time of day, %z the zone without a colon.
   DateReader& read(std::string_view pattern) noexcept {
     for (; !pattern.empty(); pattern.remove_prefix(1)) {
       if (pattern.front() == '%') {
@@ -61,7 +60,7 @@ class DateReader {
 
   void one_of(std::string_view accepted) noexcept { fits_ = take_one_of(accepted) && fits_; }
 
-  // The digits after a decimal point, as many as there are.
+  // Reads all digits after a decimal point.
   Duration read_fraction() noexcept {
     std::int64_t worth = 100'000;
     fits_ = fits_ && !rest_.empty() && base::is_digit(rest_.front());
@@ -72,7 +71,7 @@ class DateReader {
     return fraction_;
   }
 
-  // +0200, and with a colon where `colons` says so.
+  // Reads +0200, with a colon if `colons` allows it.
   void read_zone(std::string_view colons) noexcept {
     const bool west = take_one_of("-");
     if (!west) one_of("+");
@@ -112,7 +111,7 @@ class DateReader {
     second_ = number(2);
   }
 
-  // The place of the name that stands here, from 1.
+  // The index of the matching name, from 1.
   unsigned name(std::span<const std::string_view> names) noexcept {
     const auto found = std::ranges::find_if(names, [this](std::string_view each) { return rest_.starts_with(each); });
     fits_ = fits_ && found != names.end();
@@ -142,10 +141,11 @@ class DateReader {
   minutes zone_{};
 };
 
-// Of a year without its century, the instant in the latest century that is not over 50 years ahead of now.
+// Returns the instant of a date whose year has no century, in the latest century that is not over 50 years ahead of
+// now.
 std::optional<Instant> settle_century(DateReader date, Instant now) noexcept {
   if (!date.fits_to_the_end()) return {};
-  // Any clock at all gives a year of four digits here, far enough from both ends for its neighbour centuries.
+  // Clamped to a four-digit year with neighbouring centuries, whatever the clock says.
   constexpr Instant first = sys_days{1000y / 1 / 1};
   constexpr Instant last = sys_days{9000y / 1 / 1};
   now = std::clamp(now, first, last);
@@ -159,7 +159,7 @@ std::optional<Instant> settle_century(DateReader date, Instant now) noexcept {
   return {};
 }
 
-// The unit of a number of this size that counts from 1970 to now, or nearly.
+// Infers the unit of a time since 1970 from the size of its number.
 Duration::rep units_per_second(std::uint64_t whole) noexcept {
   if (whole < 100'000'000'000) return 1;
   if (whole < 100'000'000'000'000) return 1'000;
@@ -173,7 +173,7 @@ std::optional<Stamp> stamp(std::optional<Instant> at, Grain grain) noexcept {
   return Stamp{*at, grain};
 }
 
-// 1.696946136e9, as some encoders write their doubles.
+// Parses 1.696946136e9, as some encoders write doubles.
 std::optional<Stamp> parse_scientific(std::string_view text) noexcept {
   const auto value = base::parse_number<double>(text);
   if (!value || !(std::abs(*value) < 1e19)) return {};
@@ -182,7 +182,7 @@ std::optional<Stamp> parse_scientific(std::string_view text) noexcept {
   return stamp(Instant{Duration{static_cast<Duration::rep>(micros)}}, Grain::finer);
 }
 
-// `2026-01-05T12:00:00`. Where the next character goes.
+// Writes `2026-01-05T12:00:00`. Returns the end.
 char* write_date_and_time(char* at, const UtcTime& time) noexcept {
   const auto put = [&at](unsigned number, unsigned width, char after) {
     at = write_padded(at, number, width);

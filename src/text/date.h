@@ -1,4 +1,4 @@
-// Instants as protocols, logs and people write them. Pure; callable from anywhere. A ClfClock belongs to one thread.
+// Dates and times of protocols, logs and people. Pure. A ClfClock belongs to one thread.
 //
 //   Sun, 06 Nov 1994 08:49:37 GMT     IMF-fixdate: the HTTP-date to send (RFC 9110, 5.6.7)
 //   Sunday, 06-Nov-94 08:49:37 GMT    RFC 850, an HTTP-date as well
@@ -8,9 +8,9 @@
 //   1696946136, 1696946136.123        seconds since the epoch; a number too large for that is taken for milliseconds
 //                                     (from 10^11 on), micro- (10^14) or nanoseconds (10^17)
 //
-// Second 60 is a leap second: the first instant of the next minute. Digits beyond the microsecond are dropped. What is
-// none of these, or no date of the calendar, is not read. Years have four digits: what is written beyond them is held
-// to their first or last second.
+// Second 60 is a leap second: the first instant of the next minute. Digits beyond the microsecond are dropped. Other
+// formats and invalid dates are rejected. Years have four digits: instants beyond them are written as the first or last
+// second of that range.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct UtcTime {
   unsigned year = 0;
   unsigned month = 1;
   unsigned day = 1;
-  unsigned weekday = 1;  // Monday is 1
+  unsigned weekday = 1;  // 1 is Monday
   unsigned hour = 0;
   unsigned minute = 0;
   unsigned second = 0;
@@ -39,10 +39,10 @@ constexpr UtcTime utc_time(std::chrono::sys_seconds time) noexcept {
   using namespace std::chrono;
   constexpr sys_seconds first = sys_days{std::chrono::year{0} / 1 / 1};
   constexpr sys_seconds last = sys_days{std::chrono::year{10000} / 1 / 1} - seconds{1};
-  const sys_seconds held = std::clamp(time, first, last);
-  const sys_days midnight = floor<days>(held);
+  const sys_seconds clamped = std::clamp(time, first, last);
+  const sys_days midnight = floor<days>(clamped);
   const year_month_day date{midnight};
-  const hh_mm_ss clock{held - midnight};
+  const hh_mm_ss clock{clamped - midnight};
   return {.year = static_cast<unsigned>(static_cast<int>(date.year())),
           .month = static_cast<unsigned>(date.month()),
           .day = static_cast<unsigned>(date.day()),
@@ -52,7 +52,7 @@ constexpr UtcTime utc_time(std::chrono::sys_seconds time) noexcept {
           .second = static_cast<unsigned>(clock.seconds().count())};
 }
 
-// `number` in decimal, `width` places from `at` on, zeros in front. Where the next character goes.
+// Writes `number` in decimal with leading zeros. Returns the end.
 constexpr char* write_padded(char* at, unsigned number, unsigned width) noexcept {
   for (unsigned place = width; place > 0; --place) {
     at[place - 1] = static_cast<char>('0' + number % 10);
@@ -61,21 +61,21 @@ constexpr char* write_padded(char* at, unsigned number, unsigned width) noexcept
   return at + width;
 }
 
-// `2026-01-05T12:00:00Z`, a fraction of a second left off; and with it, `2026-01-05T12:00:00.000000Z`.
+// `2026-01-05T12:00:00Z`, without fractions; and with microseconds, `2026-01-05T12:00:00.000000Z`.
 using Rfc3339 = std::array<char, 20>;
 using Rfc3339Micros = std::array<char, 27>;
 [[nodiscard]] Rfc3339 rfc3339(Instant instant) noexcept;
 [[nodiscard]] Rfc3339Micros rfc3339_micros(Instant instant) noexcept;
 
-// The HTTP-date to send, a fraction of a second left off.
+// The HTTP-date to send, without fractions.
 using HttpDate = std::array<char, 29>;
 [[nodiscard]] HttpDate http_date(Instant instant) noexcept;
 
-// Any of the three forms of HTTP-date. The name of the day is not compared with the date. `now` settles the century of
-// RFC 850's two-digit year: the latest that is not over 50 years ahead.
+// Accepts any of the three forms of HTTP-date. The name of the day is not verified. `now` determines the century of RFC
+// 850's two-digit year: the latest that is not over 50 years ahead.
 [[nodiscard]] std::optional<Instant> parse_http_date(std::string_view text, Instant now) noexcept;
 
-// How fine a time is written. Of lines stamped with the same whole second, only the order is known.
+// The precision of a time. For lines with the same whole second, only the order is known.
 enum class Grain : std::uint8_t { second, finer };
 
 struct Stamp {
@@ -91,11 +91,10 @@ inline constexpr std::size_t clf_time_length = 26;
 [[nodiscard]] std::optional<Stamp> parse_rfc3339(std::string_view text) noexcept;
 [[nodiscard]] std::optional<Stamp> parse_epoch(std::string_view text) noexcept;
 
-// Any of these three.
+// Accepts each of the three formats above.
 [[nodiscard]] std::optional<Stamp> parse_log_time(std::string_view text) noexcept;
 
-// parse_clf_time for a log, whose lines mostly share their minute with the line before: then only the seconds
-// are read.
+// parse_clf_time for a log, whose lines mostly share their minute with the previous line.
 class ClfClock {
  public:
   // `text` has clf_time_length characters.
@@ -103,11 +102,11 @@ class ClfClock {
 
  private:
   static constexpr std::size_t minute_length = 17;  // 10/Oct/2023:13:55
-  static constexpr std::size_t zone_begin = 20;     // and from here " +0200"
+  static constexpr std::size_t zone_begin = 20;     // followed by " +0200"
   static constexpr std::size_t zone_length = clf_time_length - zone_begin;
 
-  std::array<char, clf_time_length> known_{};  // the text of the last line that could be read
-  Instant minute_;                             // when that minute began
+  std::array<char, clf_time_length> known_{};  // the last valid text
+  Instant minute_;                             // the start of its minute
 };
 
 }  // namespace weir::text

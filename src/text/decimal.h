@@ -32,11 +32,11 @@ inline constexpr auto pairs = [] {  // 00 to 99
 }  // namespace decimal_detail
 
 constexpr std::size_t digits_of(std::uint64_t number) noexcept {
-  const auto most = static_cast<std::size_t>(std::bit_width(number | 1)) * 1233 >> 12;  // by log10(2) = 1233/4096
+  const auto most = static_cast<std::size_t>(std::bit_width(number | 1)) * 1233 >> 12;  // log10(2) = 1233/4096
   return most + ((number | 1) >= decimal_detail::powers[most] ? 1 : 0);
 }
 
-// Writes the digits_of(number) at `to`, two at a time. Gives where they ended. Most numbers have one digit or two.
+// Writes the digits_of(number) at `to`, two at a time, and returns the end. Most numbers have one or two digits.
 inline char* put_number(char* to, std::uint64_t number) noexcept {
   if (number < 10) {
     *to = static_cast<char>('0' + number);
@@ -62,7 +62,7 @@ inline void append_number(std::string& out, std::uint64_t number) {
   out.append(digits, static_cast<std::size_t>(put_number(digits, number) - digits));
 }
 
-// `number` / 10^`places`, without zeros at the end: (2'500'000, 6) is 2.5, (3, 0) is 3.
+// `number` / 10^`places`, without trailing zeros: (2'500'000, 6) is 2.5, (3, 0) is 3.
 inline void append_decimal(std::string& out, std::uint64_t number, unsigned places) {
   std::uint64_t one = decimal_detail::powers[places];
   append_number(out, number / one);

@@ -34,7 +34,7 @@ void append_escaped(std::string& out, char32_t code) {
   }
 }
 
-// One character, or one byte that is none. How long it was.
+// Appends one character, or one invalid byte, and returns its length.
 std::size_t append_character(std::string& out, std::string_view text) {
   const std::size_t length = utf8_length(text);
   const std::string_view character = text.substr(0, length);

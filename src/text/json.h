@@ -1,4 +1,4 @@
-// Text as a JSON string: the one place that escapes.
+// JSON string escaping.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace weir::text {
 
-// With its quotes. Each byte that is not UTF-8 becomes U+FFFD, so that the result always is UTF-8; control characters
-// are escaped, and so are U+2028 and U+2029, which end lines in some readers.
+// Appends `text` as a JSON string, with quotes. Each byte that is not UTF-8 becomes U+FFFD, so that the result is
+// always UTF-8. Control characters are escaped, and so are U+2028 and U+2029, which some parsers treat as line ends.
 void append_json_text(std::string& out, std::string_view text);
 
 [[nodiscard]] std::string json_text(std::string_view text);
 
-// The same without the quotes, to be a part of a longer string.
+// Appends escaped text without quotes, as a part of a longer string.
 void append_json_escaped(std::string& out, std::string_view text);
 
 }  // namespace weir::text

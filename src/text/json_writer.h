@@ -1,4 +1,4 @@
-// Writes JSON with commas where they belong, on one line or indented.
+// Writes JSON, on one line or indented.
 //
 //   JsonWriter json;
 //   json.begin_object();
@@ -27,7 +27,7 @@
 
 namespace weir::text {
 
-// Returns nothing, which JsonWriter writes as null, for an empty text.
+// Returns nullopt, which JsonWriter writes as null, for an empty text.
 [[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) noexcept {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -38,7 +38,7 @@ class JsonWriter {
 
   explicit JsonWriter(Layout layout = Layout::one_line) noexcept : layout_(layout) {}
 
-  // Without a name: an element of an array, or the whole.
+  // An object or array without a name is an element of an array, or the root.
   void begin_object(std::string_view name = {}) { begin(name, '{'); }
   void end_object() { end('}'); }
   void begin_array(std::string_view name = {}) { begin(name, '['); }
@@ -52,20 +52,20 @@ class JsonWriter {
   {
     write(name, std::to_string(number));
   }
-  // Six digits; null if it is not finite.
+  // Writes six digits, or null if the number is not finite.
   void field(std::string_view name, double number) {
     if (!std::isfinite(number)) return null(name);
     std::array<char, 32> text{};
     const auto written = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 6);
     write(name, {text.data(), written.ptr});
   }
-  // Seconds, exact to the microsecond: 12, 0.6, 0.000001.
+  // Writes seconds, exact to the microsecond: 12, 0.6, 0.000001.
   void field(std::string_view name, Duration duration) {
     std::string text;
     append_decimal(text, static_cast<std::uint64_t>(std::max(duration, Duration::zero()).count()), 6);
     write(name, text);
   }
-  // 2026-01-05T12:00:00Z, down to the second.
+  // Writes 2026-01-05T12:00:00Z, with a precision of one second.
   void field(std::string_view name, Instant instant) {
     const Rfc3339 text = rfc3339(instant);
     field(name, std::string_view(text.data(), text.size()));
@@ -75,20 +75,20 @@ class JsonWriter {
     if (!value) return null(name);
     field(name, *value);
   }
-  // Empty is null.
+  // Writes null for an empty text.
   void field_or_null(std::string_view name, std::string_view text) { field(name, or_null(text)); }
   void null(std::string_view name) { write(name, "null"); }
-  // Of an array.
+  // Writes an element of an array.
   void element(std::string_view text) { field({}, text); }
 
-  // Several: a name, its value, the next name, ...
+  // Writes several fields: a name, its value, the next name, ...
   template <class Value, class... Others>
   void fields(std::string_view name, const Value& value, const Others&... others) {
     field(name, value);
     if constexpr (sizeof...(others) > 0) fields(others...);
   }
 
-  // An object of these fields.
+  // Writes an object with these fields.
   template <class... Fields>
   void object(std::string_view name, const Fields&... all) {
     begin_object(name);
@@ -96,7 +96,7 @@ class JsonWriter {
     end_object();
   }
 
-  // An object of the fields that `write_fields` writes of a value that is there, otherwise null.
+  // Writes an object with the fields that `write_fields` writes, or null without a value.
   template <class Optional, class WriteFields>
   void object_or_null(std::string_view name, const Optional& value, const WriteFields& write_fields) {
     if (!value) return null(name);
@@ -105,7 +105,7 @@ class JsonWriter {
     end_object();
   }
 
-  // An array of what `write_element` writes for each; without it, of the elements themselves.
+  // Writes an array of what `write_element` writes for each, or of the elements themselves.
   template <class Elements>
   void list(std::string_view name, const Elements& elements) {
     list(name, elements, [&](const auto& each) { field({}, each); });
@@ -117,7 +117,7 @@ class JsonWriter {
     end_array();
   }
 
-  // With a line feed at the end.
+  // Ends with a line feed.
   [[nodiscard]] std::string take() { return std::move(text_) + '\n'; }
 
  private:
@@ -155,8 +155,8 @@ class JsonWriter {
 
   Layout layout_;
   std::string text_;
-  std::size_t depth_ = 0;   // of objects and arrays that are open
-  bool comma_due_ = false;  // something stands before, in the innermost of them
+  std::size_t depth_ = 0;   // number of open objects and arrays
+  bool comma_due_ = false;  // the innermost open object or array is not empty
 };
 
 }  // namespace weir::text

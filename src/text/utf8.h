@@ -1,4 +1,4 @@
-// UTF-8: where a character ends, what it is, and whether it can be seen. Pure; callable from anywhere.
+// UTF-8: character lengths, code points and hidden characters. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ constexpr bool continues_character(char c) noexcept {
   return (static_cast<std::uint8_t>(c) & 0xC0U) == 0x80;
 }
 
-// How many bytes the character at the front of `text` has; 0 if it is not UTF-8: cut off, overlong, a surrogate, or
+// The number of bytes of the first character of `text`; 0 if it is not UTF-8: truncated, overlong, a surrogate, or
 // beyond U+10FFFF.
 constexpr std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0U; };
@@ -36,7 +36,7 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
   return true;
 }
 
-// The character at the front of `text`, which is UTF-8 and not empty.
+// The first character of `text`, which must be UTF-8 and not empty.
 constexpr char32_t first_code_point(std::string_view text) noexcept {
   const std::size_t length = utf8_length(text);
   const auto lead = static_cast<std::uint8_t>(text.front());
@@ -45,8 +45,8 @@ constexpr char32_t first_code_point(std::string_view text) noexcept {
   return code;
 }
 
-// Characters that are not seen and change how others are shown: controls, marks of direction (U+202E writes what
-// follows from right to left), joiners, tags. Shown to people and in JSON, they are escaped.
+// Invisible characters that change how others are displayed: controls, direction marks (U+202E reverses the text that
+// follows), joiners, tags. They are escaped in messages and in JSON.
 constexpr bool is_hidden(char32_t code) noexcept {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
          (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||

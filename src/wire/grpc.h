@@ -1,4 +1,4 @@
-// gRPC over HTTP/2: the messages in the body of a call, how long its caller waits, and how it ends.
+// gRPC over HTTP/2: the messages in the body of a call, its timeout, and its status.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace weir::wire::grpc {
 
-// In front of a message: a byte that says whether it is compressed, and four for its length.
+// Precedes a message: one byte for the compression flag, four for the length.
 inline constexpr std::size_t message_prefix = 5;
 
 struct MessageStep {
   enum class Kind : std::uint8_t { whole, partial, compressed, too_long, malformed } kind;
-  std::string_view message{};  // of a whole one
+  std::string_view message{};  // set if whole
   std::size_t consumed = 0;
 };
 
-// The first message of a body. Of one that is compressed or too long nothing is consumed, and it need not all be here.
-[[nodiscard]] MessageStep first_message(std::string_view body, std::size_t longest) noexcept;
+// The first message of a body. A compressed or too long message is reported before it is complete; nothing is consumed.
+[[nodiscard]] MessageStep first_message(std::string_view body, std::size_t max_size) noexcept;
 
 // `write` appends the message.
 template <class Write>
@@ -33,11 +33,10 @@ void append_message(std::string& out, const Write& write) {
   for (std::size_t i = 0; i < 4; ++i) out[at + 1 + i] = static_cast<char>(size >> (8 * (3 - i)));
 }
 
-// The field `grpc-timeout`: at most eight digits and a unit of H, M, S, m, u, n; nanoseconds are rounded down. `100m`
-// is a tenth of a second. Empty if it is something else.
+// Parses `grpc-timeout`: at most eight digits and a unit (H, M, S, m, u, n), for example `100m` for 100 ms. Nanoseconds
+// are rounded down. Empty if invalid.
 [[nodiscard]] std::optional<Duration> parse_timeout(std::string_view text) noexcept;
 
-// How a call ends: a code, and a sentence for people in `grpc-message`.
 enum class Status : std::uint8_t {
   ok,
   cancelled,
@@ -52,10 +51,10 @@ enum class Status : std::uint8_t {
   unauthenticated = 16,
 };
 
-// As `grpc-status` has it.
+// The value of `grpc-status`.
 [[nodiscard]] std::string_view text_of(Status status) noexcept;
 
-// Percent-encoded: what is not printable ASCII, and `%` itself.
+// Percent-encodes everything but printable ASCII, and `%`.
 [[nodiscard]] std::string encode_message(std::string_view message);
 
 }  // namespace weir::wire::grpc

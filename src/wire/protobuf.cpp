@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t max_varint_length = 10;
 constexpr std::size_t max_tag_length = 5;
-constexpr std::uint64_t largest_size = 0x7FFF'FFEF;  // as Google's library has it
+constexpr std::uint64_t max_field_size = 0x7FFF'FFEF;  // the limit of Google's library
 
 constexpr std::uint8_t byte_at(std::string_view text, std::size_t i) noexcept {
   return static_cast<std::uint8_t>(text[i]);
@@ -21,7 +21,7 @@ bool Reader::next_any() noexcept {
   return ok_;
 }
 
-// Of a tag that is too large for 32 bits, what fits counts; but it has no more than five bytes.
+// A tag that exceeds 32 bits is truncated, but may have no more than five bytes.
 bool Reader::read_tag() noexcept {
   std::uint32_t tag = 0;
   for (std::size_t i = 0; i < max_tag_length && i < rest_.size(); ++i) {
@@ -51,7 +51,7 @@ bool Reader::read_varint(std::uint64_t& value) noexcept {
 bool Reader::read_size(std::size_t& size) noexcept {
   const std::size_t before = rest_.size();
   std::uint64_t value = 0;
-  if (!read_varint(value) || before - rest_.size() > max_tag_length || value > largest_size) return false;
+  if (!read_varint(value) || before - rest_.size() > max_tag_length || value > max_field_size) return false;
   size = static_cast<std::size_t>(value);
   return true;
 }
@@ -82,7 +82,7 @@ bool Reader::read_value() noexcept {
   return false;
 }
 
-// Groups are of the past: nothing here has one.
+// Groups are deprecated, and no message here has one.
 bool Reader::skip_group(std::uint32_t number) noexcept {
   std::array<std::uint32_t, max_depth> open;
   std::size_t depth = 0;

@@ -1,17 +1,17 @@
-// Protocol Buffers, the wire format.
+// The wire format of Protocol Buffers.
 //
-// A message is read field by field. Accepts and refuses what Google's library does; a test compares them. Views only,
-// allocates nothing.
+// A Reader reads a message field by field. It accepts and rejects the same messages as Google's library; a test
+// compares them. It returns views and allocates nothing.
 //
 //   Reader reader(message);
 //   while (reader.next()) {
-//     if (reader.is(1, WireType::bytes)) name = reader.bytes();   // what is not asked for is skipped
+//     if (reader.is(1, WireType::bytes)) name = reader.bytes();   // other fields are skipped
 //   }
 //   if (!reader.ok()) refuse();
 //
-// Fields are appended to a buffer of the caller. As in proto3, what has its default value is left to the caller to
-// leave out. Allocates only where the buffer grows. Where a message is written often, its size is found first
-// (`*_size`), and the fields are put there (`put_*`, which give where they ended) and appended at once.
+// The append_* functions append fields to the caller's buffer and allocate only to grow it. As in proto3, the caller
+// should omit default values. A message that is written often is written in one step: compute its size (`*_size`), then
+// write the fields (`put_*`, which return their end).
 #pragma once
 
 #include <bit>
@@ -30,35 +30,35 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, group =
 
 class Reader {
  public:
-  // How deeply messages and groups lie in each other, at most.
+  // The maximum nesting of messages and groups.
   static constexpr unsigned max_depth = 100;
 
   explicit Reader(std::string_view message, unsigned depth = max_depth) noexcept : rest_(message), depth_(depth) {}
 
-  // False at the end of the message, and where it is malformed.
+  // Returns false at the end of the message and at an error.
   [[nodiscard]] bool next() noexcept { return next_short() || next_any(); }
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   void refuse() noexcept { ok_ = false; }
 
-  // The field that next() found.
+  // These describe the field that next() found.
   [[nodiscard]] bool is(std::uint32_t number, WireType type) const noexcept {
     return number_ == number && type_ == type;
   }
   [[nodiscard]] std::uint64_t varint() const noexcept { return varint_; }
   [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-  // Refuses the message if they are not UTF-8.
+  // Rejects the message if the bytes are not UTF-8.
   [[nodiscard]] std::string_view text() noexcept {
     if (!text::is_utf8(bytes_)) ok_ = false;
     return bytes_;
   }
-  // A message inside this one. Whoever reads it refuses this one with it.
+  // A nested message. If it is malformed, the caller must refuse() this one.
   [[nodiscard]] Reader message() noexcept {
     if (depth_ == 0) ok_ = false;
     return Reader(ok_ ? bytes_ : std::string_view(), depth_ == 0 ? 0 : depth_ - 1);
   }
 
  private:
-  // Most fields are bytes, with a tag and a size of one byte each. False if this is another one.
+  // The fast path for bytes with a tag and a size of one byte each. Returns false for other fields.
   [[nodiscard]] bool next_short() noexcept {
     if (!ok_ || rest_.size() < 2) return false;
     const auto tag = static_cast<std::uint8_t>(rest_[0]);
@@ -97,7 +97,7 @@ constexpr std::size_t number_size(std::uint32_t field, std::uint64_t value) noex
   return varint_size(std::uint64_t{field} << 3U) + varint_size(value);
 }
 
-// Of bytes, and of a message, that are `size` long.
+// The size of a field of bytes, or a message, of `size` bytes.
 constexpr std::size_t bytes_size(std::uint32_t field, std::size_t size) noexcept {
   return varint_size(std::uint64_t{field} << 3U) + varint_size(size) + size;
 }
@@ -115,7 +115,7 @@ inline char* put_number(char* to, std::uint32_t field, std::uint64_t value) noex
   return put_varint(put_varint(to, std::uint64_t{field} << 3U), value);
 }
 
-// What stands in front of bytes, and of a message, that are `size` long.
+// Writes the tag and size of a field of bytes, or a message, of `size` bytes.
 inline char* put_size(char* to, std::uint32_t field, std::size_t size) noexcept {
   return put_varint(put_varint(to, std::uint64_t{field} << 3U | 2U), size);
 }
@@ -134,8 +134,8 @@ inline void append_bytes(std::string& out, std::uint32_t field, std::string_view
   text::append_written(out, bytes_size(field, bytes.size()), [&](char* to) { put_bytes(to, field, bytes); });
 }
 
-// `write` appends the fields of the message inside. Its size is known only then; one byte is kept for it, which is
-// enough for most.
+// `write` appends the fields of the nested message. One byte is reserved for its size, which is enough for most
+// messages.
 template <class Write>
 void append_message(std::string& out, std::uint32_t field, const Write& write) {
   text::append_written(out, varint_size(std::uint64_t{field} << 3U),

@@ -11,7 +11,6 @@ using protobuf::append_number;
 using protobuf::Reader;
 using protobuf::WireType;
 
-// An entry of a map.
 [[nodiscard]] bool read_pair(Reader fields, Entry& entry) {
   while (fields.next()) {
     if (fields.is(1, WireType::bytes)) entry.key = fields.bytes();
@@ -20,7 +19,7 @@ using protobuf::WireType;
   return fields.ok();
 }
 
-// A google.protobuf.Duration is not used, and has to be one.
+// Validates a google.protobuf.Duration whose value is not used.
 [[nodiscard]] bool is_message(Reader fields) {
   while (fields.next()) {
   }
@@ -34,7 +33,7 @@ void append_duration(std::string& out, std::uint32_t field, std::chrono::seconds
   });
 }
 
-// A QuotaAssignmentAction, whose strategy `write` appends.
+// Appends a QuotaAssignmentAction; `write` appends its strategy.
 template <class Write>
 void append_assignment(std::string& out, std::string_view id, std::chrono::seconds time_to_live, const Write& write) {
   append_message(out, 1, [&] {
@@ -73,7 +72,7 @@ bool UsageReports::read_usage(Reader fields) {
     if (fields.is(3, WireType::varint)) usage.allowed = fields.varint();
     if (fields.is(4, WireType::varint)) usage.denied = fields.varint();
   }
-  put_in_order(usage);
+  sort_entries(usage);
   return fields.ok();
 }
 
@@ -88,16 +87,16 @@ bool UsageReports::read_id(Reader fields) {
   return fields.ok();
 }
 
-// Of a key that is there twice, the last value counts.
-void UsageReports::put_in_order(Usage& usage) {
+// The last value of a duplicate key takes precedence.
+void UsageReports::sort_entries(Usage& usage) {
   const auto own = std::span(entries_).subspan(usage.first_entry);
   std::ranges::stable_sort(own, {}, &Entry::key);
   const auto last =
       std::unique(own.rbegin(), own.rend(), [](const Entry& a, const Entry& b) { return a.key == b.key; });
-  const auto kept = static_cast<std::size_t>(last - own.rbegin());
-  std::move(own.end() - static_cast<std::ptrdiff_t>(kept), own.end(), own.begin());
-  usage.entry_count = kept;
-  entries_.resize(usage.first_entry + kept);
+  const auto count = static_cast<std::size_t>(last - own.rbegin());
+  std::move(own.end() - static_cast<std::ptrdiff_t>(count), own.end(), own.begin());
+  usage.entry_count = count;
+  entries_.resize(usage.first_entry + count);
 }
 
 void append_id(std::string& out, std::span<const Entry> entries) {

@@ -22,7 +22,7 @@ constexpr std::array lengths{
     Length{Unit::year, std::chrono::days{365}},
 };
 
-// If it is a whole number.
+// The requests per `length`, if that is a whole number.
 std::optional<std::uint64_t> requests_in(Duration length, const Rate& rate) noexcept {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide{rate.count} * static_cast<std::uint64_t>(length.count());
@@ -43,7 +43,7 @@ using protobuf::WireType;
   return fields.ok();
 }
 
-// A message that is there twice is one, of what both say: so these add to what is there.
+// Duplicates of a message are merged, so these update the existing value.
 [[nodiscard]] bool read_override(Reader fields, std::optional<LimitOverride>& limit) {
   if (!limit) limit.emplace();
   while (fields.next()) {
@@ -67,11 +67,11 @@ using protobuf::put_bytes;
 using protobuf::put_number;
 using protobuf::put_size;
 
-std::uint64_t held_to_32_bits(std::uint64_t number) noexcept {
+std::uint64_t clamp_to_32_bits(std::uint64_t number) noexcept {
   return std::min<std::uint64_t>(number, UINT32_MAX);
 }
 
-// A number that is left out if it is zero.
+// Zero is the default value and omitted.
 std::size_t size_unless_zero(std::uint32_t field, std::uint64_t number) noexcept {
   return number == 0 ? 0 : number_size(field, number);
 }
@@ -83,7 +83,7 @@ char* put_unless_zero(char* to, std::uint32_t field, std::uint64_t number) noexc
 // RateLimitResponse.RateLimit.
 struct LimitMessage {
   explicit LimitMessage(const CurrentLimit& limit) noexcept
-      : requests(held_to_32_bits(limit.rate.requests)),
+      : requests(clamp_to_32_bits(limit.rate.requests)),
         unit(static_cast<std::uint64_t>(limit.rate.unit)),
         name(limit.name),
         size(size_unless_zero(1, requests) + size_unless_zero(2, unit) +
@@ -170,7 +170,7 @@ RateLimitResponse::RateLimitResponse(std::string& out, Code overall) : out_(out)
 void RateLimitResponse::status(const DescriptorStatus& status) {
   const auto code = static_cast<std::uint64_t>(status.code);
   const LimitMessage limit(status.current_limit.value_or(CurrentLimit{}));
-  const std::uint64_t remaining = held_to_32_bits(status.limit_remaining);
+  const std::uint64_t remaining = clamp_to_32_bits(status.limit_remaining);
   const std::uint64_t seconds = seconds_up(status.duration_until_reset.value_or(Duration::zero()));
   const std::size_t duration_size = size_unless_zero(1, seconds);
 

@@ -1,8 +1,8 @@
-// The messages of Envoy's rate limit service (envoy.service.ratelimit.v3), as far as they are used: the request is
-// read, the response is appended to a buffer of the caller.
+// The messages of Envoy's rate limit service (envoy.service.ratelimit.v3), as far as they are used: requests are read,
+// responses are appended to the caller's buffer.
 //
-// Domain, keys and values are bytes, whatever they are: the client of a proxy chooses some of them, and a byte that is
-// not UTF-8 is no reason to leave its request undecided.
+// Domain, keys and values may be any bytes: clients of a proxy choose some of them, and invalid UTF-8 must not prevent
+// a decision.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace weir::wire::rls {
 
-// The units of time that the service counts in. A month has 30 days, a year 365.
+// A month has 30 days, a year 365.
 enum class Unit : std::uint8_t { unknown, second, minute, hour, day, month, year, week };
 
-// Empty for `unknown`, and for numbers that are no unit.
+// Empty for `unknown` and for invalid units.
 [[nodiscard]] std::optional<Duration> length_of(std::uint32_t unit) noexcept;
 
 struct UnitRate {
@@ -32,7 +32,7 @@ struct UnitRate {
   friend bool operator==(const UnitRate&, const UnitRate&) = default;
 };
 
-// The rate in its own unit, or else in the shortest in which it is a whole number; of no unit if there is none.
+// The rate in its own unit, or else in the shortest unit in which it is a whole number, or else with Unit::unknown.
 [[nodiscard]] UnitRate in_units(const Rate& rate) noexcept;
 
 struct Entry {
@@ -44,7 +44,7 @@ struct Entry {
 
 struct LimitOverride {
   std::uint32_t requests_per_unit = 0;
-  std::uint32_t unit = 0;  // as sent: of Unit, or nothing we know
+  std::uint32_t unit = 0;  // as sent; may not be a valid Unit
 
   friend bool operator==(const LimitOverride&, const LimitOverride&) = default;
 };
@@ -57,18 +57,17 @@ struct Descriptor {
   bool is_negative_hits = false;
 };
 
-// Views into the bytes that were read. Meant to be used again: once it has held the largest request, nothing is
-// allocated.
+// Holds views into the message. Meant to be reused: allocates only for a larger request than before.
 class RateLimitRequest {
  public:
-  // As many are kept of one request; what is beyond is only counted.
+  // Further elements of a request are dropped; see has_too_many().
   static constexpr std::size_t max_descriptors = 64;
-  static constexpr std::size_t max_entries = 4'096;  // of all descriptors together
+  static constexpr std::size_t max_entries = 4'096;  // maximum over all descriptors
 
-  // False if `message` is none; then what it says is not to be used.
+  // Returns false if `message` is malformed; the contents must then not be used.
   [[nodiscard]] bool read(std::string_view message);
 
-  // It has more than is kept: what is here is not all that it says.
+  // True if elements were dropped.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
 
   [[nodiscard]] std::string_view domain() const noexcept { return domain_; }
@@ -78,7 +77,7 @@ class RateLimitRequest {
   }
   [[nodiscard]] std::uint32_t hits_addend() const noexcept { return hits_addend_; }
 
-  // The descriptor's own, zero included; else the request's, but at least one.
+  // The descriptor's own hits, even if zero, or else those of the request, but at least 1.
   [[nodiscard]] std::uint64_t hits_of(const Descriptor& descriptor) const noexcept;
 
  private:
@@ -96,24 +95,23 @@ enum class Code : std::uint8_t { unknown = 0, ok = 1, over_limit = 2 };
 
 struct CurrentLimit {
   UnitRate rate;
-  std::string_view name;  // empty: it has none
+  std::string_view name;  // may be empty
 };
 
-// What is said about one descriptor.
 struct DescriptorStatus {
   Code code = Code::ok;
   std::optional<CurrentLimit> current_limit{};
-  std::uint64_t limit_remaining = 0;               // told as at most 2^32-1
-  std::optional<Duration> duration_until_reset{};  // in seconds, rounded up
+  std::uint64_t limit_remaining = 0;               // clamped to 2^32-1
+  std::optional<Duration> duration_until_reset{};  // rounded up to seconds
 };
 
 class RateLimitResponse {
  public:
   RateLimitResponse(std::string& out, Code overall);
 
-  // In the order of the descriptors.
+  // Must be called in the order of the descriptors.
   void status(const DescriptorStatus& status);
-  // For the client of the proxy. The name is written in lower case.
+  // A header for the client of the proxy. The name is converted to lower case.
   void response_header(std::string_view name, std::string_view value);
   void raw_body(std::string_view body);
   // `write` appends the fields of a google.protobuf.Struct to the same buffer.

@@ -1,4 +1,4 @@
-// Steps of a parser: each takes what it accepts off the front of `rest`. Pure; callable from anywhere.
+// Parser steps: each removes what it accepts from the front of `rest`.
 #pragma once
 
 #include <cstddef>

@@ -27,20 +27,20 @@ std::string json(std::string_view text) {
   return out;
 }
 
-TEST(Problem, SaysWhichLimitDeniesAndWhenToComeBack) {
+TEST(Problem, ReportsTheDenyingLimitAndTheRetryAfter) {
   const std::array<std::string_view, 2> names{"per-user", "all"};
   EXPECT_EQ(written({.violated_policies = names, .limit = 100, .retry_after = 2001ms, .reset_at = reset_at}),
             R"({"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",)"
             R"("title":"Request cannot be satisfied as assigned quota has been exceeded","status":429,)"
-            R"("detail":"Too many requests: the limit per-user is used up. Try again in 3 seconds.",)"
+            R"("detail":"Too many requests: the limit per-user is exceeded. Try again in 3 seconds.",)"
             R"("violated-policies":["per-user","all"],"limit":100,"retry_after":3,"reset_at":"2025-11-05T06:44:40Z"})");
 }
 
-TEST(Problem, RequestThatCanNeverFitIsNotToldToWait) {
+TEST(Problem, RequestThatCanNeverFitHasNoRetryAfter) {
   const std::array<std::string_view, 1> names{"per-user"};
   const std::string body = written({.violated_policies = names, .limit = 100, .retry_after = {}, .reset_at = reset_at});
   EXPECT_NE(body.find(R"("retry_after":null)"), body.npos) << body;
-  EXPECT_NE(body.find("costs more than the limit per-user ever admits at once, which is 100. Waiting does not help."),
+  EXPECT_NE(body.find("costs more than the limit per-user ever admits at once (100). Retrying does not help."),
             body.npos)
       << body;
 }
@@ -57,7 +57,8 @@ TEST(Problem, WhereWaitingNeverHelpsThereAreNoNumbers) {
 
 TEST(Problem, OneSecondIsNotSeconds) {
   const std::string body = written({.retry_after = 1us});
-  EXPECT_NE(body.find(R"(Too many requests: the limit of this request is used up. Try again in 1 second.")"), body.npos)
+  EXPECT_NE(body.find(R"(Too many requests: the limit of this request is exceeded. Try again in 1 second.")"),
+            body.npos)
       << body;
   EXPECT_NE(body.find(R"("violated-policies":[])"), body.npos) << body;
 }
@@ -83,7 +84,7 @@ TEST(Problem, EachTypeHasItsStatus) {
 TEST(Problem, NameIsEscapedWhereverItStands) {
   const std::array<std::string_view, 1> names{"a\"\n\xFF"};
   const std::string body = written({.violated_policies = names, .retry_after = 1s});
-  EXPECT_NE(body.find(R"(the limit a\"\n\ufffd is used up)"), body.npos) << body;
+  EXPECT_NE(body.find(R"(the limit a\"\n\ufffd is exceeded)"), body.npos) << body;
   EXPECT_NE(body.find(R"("violated-policies":["a\"\n\ufffd"])"), body.npos) << body;
 }
 

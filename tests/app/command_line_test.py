@@ -8,7 +8,7 @@ import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
 COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion", "man"]
+            "demo", "completion", "man", "help"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
@@ -34,7 +34,13 @@ class Help(ProgramTest):
                 self.assertIn("Exit codes: 0", text)
 
     def test_help_of_a_command_tells_every_exit_code_that_it_has(self):
-        self.assertIn("3 somebody could", self.help("diff"))
+        self.assertIn("3 some could", self.help("diff"))
+
+    def test_help_is_a_command_too(self):
+        self.expect("help", out=self.help())
+        for command in COMMANDS:
+            self.expect("help", command, out=self.help(command))
+        self.misuse("help", "srve", err=f"COMMAND: `srve` is not one of {', '.join(COMMANDS)}; did you mean `serve`?")
 
     def test_explain_says_whom_its_default_sender_is(self):
         self.assertRegex(self.help("explain"), r"127\.0\.0\.1, is a trusted proxy")
@@ -47,7 +53,7 @@ class Demo(ProgramTest):
 
 
 class Outputs(ProgramTest):
-    PRINTING = [["demo"], ["schema"], ["lint", program.POLICY], ["completion", "bash"], ["man"], ["init", "-"], ["--help"],
+    PRINTING = [["demo"], ["schema"], ["lint", program.POLICY], ["completion", "bash"], ["man"], ["help"], ["init", "-"], ["--help"],
                 ["explain", program.POLICY, "--request", "/"], ["diff", program.POLICY, program.POLICY],
                 ["simulate", program.POLICY, "--log", program.LOG]]
 
@@ -81,11 +87,33 @@ class Outputs(ProgramTest):
 
 
 class Mistakes(ProgramTest):
+    def expect_hint(self, word, hint):
+        self.expect(word, code=2, err=f"weir: unknown command `{word}`{hint}\nSee `weir --help`.\n")
+
     def test_no_command(self):
-        self.expect(code=2, err=f"weir: which command? There are {', '.join(COMMANDS)}\nSee `weir --help`.\n")
+        self.expect(code=2, err=f"weir: missing command; commands: {', '.join(COMMANDS)}\nSee `weir --help`.\n")
 
     def test_a_mistyped_command_is_corrected(self):
-        self.expect("dmeo", code=2, err="weir: unknown command `dmeo`; did you mean `demo`?\nSee `weir --help`.\n")
+        for word, meant in [("dmeo", "demo"), ("erve", "serve"), ("esrve", "serve"), ("Status", "status"), ("rload", "reload"),
+                            ("simluate", "simulate"), ("peak", "peek"), ("healht", "health"), ("lnit", "lint")]:
+            self.expect_hint(word, f"; did you mean `weir {meant}`?")
+
+    def test_what_other_servers_call_a_command_leads_to_it(self):
+        for word, meant in [("validate", "lint"), ("check", "lint"), ("test", "lint"), ("start", "serve"), ("run", "serve"),
+                            ("restart", "reload"), ("unban", "reset"), ("stats", "status"), ("watch", "top")]:
+            self.expect_hint(word, f"; did you mean `weir {meant}`?")
+        self.expect_hint("version", "; `weir --version` prints the version")
+
+    def test_what_no_command_does_is_explained(self):
+        stop = "; stop a server with SIGTERM, a service with `systemctl stop weir`"
+        ban = "; bans are part of the policy (rate: 0, or a tier that is `banned`); `weir reload` applies it"
+        for word, hint in [("stop", stop), ("shutdown", stop), ("ban", ban), ("block", ban),
+                           ("config", "; `weir serve --check` validates weir.yaml and shows the settings in effect")]:
+            self.expect_hint(word, hint)
+
+    def test_a_word_that_only_rhymes_with_a_command_is_not_corrected(self):
+        for word in "pan", "week", "print":
+            self.expect_hint(word, "")
 
     def test_an_unknown_command_is_named(self):
         self.expect("frobnicate", code=2, err="weir: unknown command `frobnicate`\nSee `weir --help`.\n")
@@ -133,16 +161,25 @@ class Mistakes(ProgramTest):
                                    (["--host", "0.0.0.0"], "0.0.0.0:8080"), (["--port"], "127.0.0.1:8080")]:
             word = arguments[0]
             self.misuse("serve", *arguments,
-                        err=f"unknown option `{word}`; each listener has an address: write `weir serve --http {address}`; "
+                        err=f"unknown option `{word}`; each listener has its own address: write `weir serve --http {address}`; "
                             "likewise --rls, --resp, --admin")
         self.misuse("serve", "--polcy", "x", err="unknown option `--polcy`; did you mean `--policy`?")
+
+    def test_a_port_is_an_address_on_loopback(self):
+        listeners = ["--http", "9000", "--rls", "off", "--resp", "off", "--admin", "9001"]
+        ran = run("serve", *listeners, "--check")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertIn("\nhttp listener: 127.0.0.1:9000 (--http), ", ran.stdout)
+        self.assertIn("\nadmin listener: 127.0.0.1:9001 (--admin), ", ran.stdout)
+        ran = run("serve", "--http", "70000", "--check")
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("weir: --http: '70000': invalid port", ran.stderr)
 
     def test_a_policy_in_place_of_weir_yaml_is_told_where_it_belongs(self):
         policy = self.file("version: 1\nlimits: []\n")
         ran = run("serve", "--config", policy, "--check")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("error: this is a policy; --config is for weir.yaml, which says where to listen: "
-                      f"write --policy {policy}\n", ran.stderr)
+        self.assertIn(f"error: this is a policy, not weir.yaml; use --policy {policy}\n", ran.stderr)
 
     def test_a_descriptor_is_whole_and_alone(self):
         for command in "peek", "reset":
@@ -151,7 +188,7 @@ class Mistakes(ProgramTest):
             self.misuse(command, "api", "alice", "--domain", "edge", "--descriptor", "a=b",
                         err="LIMIT and --descriptor: only one of them can be given")
             self.misuse(command, "--domain", "edge", "--descriptor", "b",
-                        err="--descriptor: `b` is not an entry, like remote_address=192.0.2.7")
+                        err="--descriptor: `b` is not KEY=VALUE, like remote_address=192.0.2.7")
 
     def test_a_file_may_be_called_like_a_command(self):
         ran = run("lint", "demo")

@@ -13,7 +13,7 @@ import program
 from program import PROGRAM, ProgramTest, run
 
 COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion", "man"]
+            "demo", "completion", "man", "help"]
 
 
 class Bash(ProgramTest):
@@ -30,7 +30,7 @@ class Bash(ProgramTest):
                           folder)
         return sorted(found.split("\n")[:-1]) if found.strip() else []
 
-    def test_it_is_in_force(self):
+    def test_it_is_active(self):
         self.assertEqual(self.bash("complete -p weir"), "complete -F _weir weir\n")
 
     def test_it_is_clean(self):

@@ -96,7 +96,7 @@ limits:
 """)
         shown = run("explain", policy, "--request", "GET /", "--ip", "192.0.2.7").stdout
         self.assertIn("  billed  1000/month in Europe/Berlin  fixed_window  ip=192.0.2.7  1\n", shown)
-        self.assertIn("leased, but decided exactly: a window of the calendar has no slices", shown)
+        self.assertIn("leased, but decided exactly: a calendar window has no slices", shown)
         billed, weekly = self.explain("--request", "GET /", policy=policy)["limits"]
         self.assertEqual(billed["numbers"], {"text": "1000/month in Europe/Berlin", "algorithm": "fixed_window",
                                              "count": 1000, "calendar": "month", "timezone": "Europe/Berlin",
@@ -186,9 +186,9 @@ class Consistencies(ProgramTest):
 
     def test_leased(self):
         self.assertEqual(self.note("algorithm: gcra, rate: 100/s, consistency: leased"),
-                         "leased: never over; slices of up to 50 units for 1 s")
+                         "leased: never exceeded; slices of up to 50 units for 1 s")
         self.assertEqual(self.note("algorithm: fixed_window, rate: 99/s, consistency: { leased: { lease: 250ms } }"),
-                         "leased: never over; slices of up to 49 units for 250 ms")
+                         "leased: never exceeded; slices of up to 49 units for 250 ms")
 
     def test_the_bound_of_each_algorithm(self):
         self.assertEqual(self.with_four("algorithm: fixed_window, rate: 1000/min, consistency: approximate"),
@@ -212,16 +212,16 @@ class Consistencies(ProgramTest):
         for numbers, why in [
                 ("algorithm: sliding_window_log, rate: 100/s", "a log has no slices"),
                 ("algorithm: leaky_bucket, rate: 100/s, queue: 100", "a queue has no slices"),
-                ("algorithm: gcra, rate: 100/s, mode: shadow", "what is only watched has no slices"),
-                ("algorithm: gcra, rate: 7/s", "it is too small for slices")]:
+                ("algorithm: gcra, rate: 100/s, mode: shadow", "a limit in shadow mode has no slices"),
+                ("algorithm: gcra, rate: 7/s", "the limit is too small for slices")]:
             self.assertEqual(self.note(numbers + ", consistency: leased"), "leased, but decided exactly: " + why)
         self.assertEqual(self.note("algorithm: gcra, rate: 255/s, consistency: approximate"),
-                         "approximate, but decided exactly: it is below 4 for each node, 64 nodes by default")
+                         "approximate, but decided exactly: the limit is below 4 per node, 64 nodes by default")
 
     def test_a_tier_has_its_own_numbers(self):
         numbers = "algorithm: gcra, rate: 7/s, tier_overrides: { pro: { burst: 70 } }, consistency: leased"
         self.assertIn("decided exactly", self.note(numbers))
-        self.assertEqual(self.note(numbers, tier="pro"), "leased: never over; slices of up to 35 units for 1 s")
+        self.assertEqual(self.note(numbers, tier="pro"), "leased: never exceeded; slices of up to 35 units for 1 s")
 
     def test_json(self):
         def found(numbers):
@@ -243,7 +243,7 @@ class Consistencies(ProgramTest):
         config = self.file("version: 1\nstore: { redis: { urls: redis://a, nodes: 0 } }\n", "weir.yaml")
         ran = run("explain", POLICY, "--request", "/", "--config", config)
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("weir.yaml: 2:43: nodes '0': too small: at least 1; --config FILE names another\n", ran.stderr)
+        self.assertIn("weir.yaml: 2:43: nodes '0': too small: at least 1; use --config FILE for another file\n", ran.stderr)
 
 
 class Descriptors(ProgramTest):
@@ -289,11 +289,11 @@ descriptors:
     def test_what_no_limit_covers(self):
         ran = self.explain("path=/x")
         self.assertEqual(ran.returncode, 0)
-        self.assertIn("No limit covers it: it has no limit in domain 'edge'; there are limits for 'remote_address', "
+        self.assertIn("No limit covers it: it has no limit in domain 'edge'; limits exist for 'remote_address', "
                       "'remote_address + path=/trial*', 'remote_address + path=/health'\n", ran.stdout)
         ran = self.explain("path=/x", domain="edgy")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("domain 'edgy': is not in the policy; there is edge\n", ran.stderr)
+        self.assertIn("domain 'edgy': unknown; valid domains: edge\n", ran.stderr)
 
     def test_json(self):
         ran = self.explain("remote_address=192.0.2.7", more=["--format", "json"])

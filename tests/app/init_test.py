@@ -12,7 +12,7 @@ from program import OPENAPI, ProgramTest, run
 class Init(ProgramTest):
     def test_the_starter_is_sound(self):
         policy = self.folder() / "mine.yaml"
-        self.expect("init", str(policy), out=f"{policy} is written. See what it does: weir lint {policy}\n")
+        self.expect("init", str(policy), out=f"Wrote {policy}. Validate it: weir lint {policy}\n")
         self.expect("lint", "--strict", str(policy), out=f"{policy}: ok\n")
         self.assertEqual(policy.read_text(), run("init", "-").stdout)
         self.assertEqual(os.listdir(policy.parent), ["mine.yaml"])
@@ -30,7 +30,7 @@ class Init(ProgramTest):
 
     def test_nothing_is_overwritten(self):
         policy = self.file("mine: all mine\n")
-        self.expect("init", policy, code=1, err=f"weir: {policy}: is there already; --force replaces it\n")
+        self.expect("init", policy, code=1, err=f"weir: {policy}: already exists; --force replaces it\n")
         self.assertEqual(pathlib.Path(policy).read_text(), "mine: all mine\n")
 
     def test_unless_by_force(self):

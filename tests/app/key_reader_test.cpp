@@ -82,8 +82,8 @@ TEST(Keys, MayComeInParts) {
 TEST(Keys, EscapeIsASequenceThatDoesNotGoOn) {
   KeyReader reader;
   EXPECT_EQ(names(reader.read("\x1b")), "");
-  EXPECT_EQ(names(reader.give_up_waiting()), "escape");
-  EXPECT_EQ(names(reader.give_up_waiting()), "");
+  EXPECT_EQ(names(reader.flush()), "escape");
+  EXPECT_EQ(names(reader.flush()), "");
 }
 
 TEST(Keys, ASequenceWithoutEndIsDropped) {

@@ -46,7 +46,7 @@ class Pages(ProgramTest):
 
     def test_the_page_of_the_program_names_every_command(self):
         page = self.page()
-        self.assertIn("weir - a rate limiter: it decides, for every request", page)
+        self.assertIn("weir - a rate limiter: it decides for every request", page)
         for command in self.commands():
             self.assertIn(f"weir-{command}(1)", page)
 
@@ -70,12 +70,12 @@ class Pages(ProgramTest):
 class Mistakes(ProgramTest):
     def test_a_page_that_is_not_there(self):
         self.expect("man", "sreve", code=1,
-                    err="weir: there is no page about `sreve`; there is weir, weir.yaml and one for each command\n")
+                    err="weir: unknown page `sreve`; pages: weir, weir.yaml and one per command\n")
 
     def test_a_folder_that_cannot_be_made(self):
         ran = run("man", "--into", "/dev/null/pages")
         self.assertEqual(ran.returncode, 1)
-        self.assertIn("/dev/null/pages: cannot be made", ran.stderr)
+        self.assertIn("/dev/null/pages: cannot be created", ran.stderr)
 
 
 if __name__ == "__main__":

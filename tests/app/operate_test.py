@@ -29,20 +29,20 @@ STATUS = {
 }
 STATUS_TEXT = """weir 1.2.3, serving since 2026-01-05T12:00:00Z
 policy     policy.yaml, 1 limit, digest d1
-           in force since 2026-01-05T12:30:00Z
-reload     refused at 2026-01-05T13:00:00Z: policy.yaml:3:1: no
+           active since 2026-01-05T12:30:00Z
+reload     failed at 2026-01-05T13:00:00Z: policy.yaml:3:1: no
 http       127.0.0.1:8080, unix:/run/w, 7 connections
 admin      127.0.0.1:8089, 1 connection
 traffic    130 requests in the last 60 s
            api: 121 decisions, 2.00/s, denied 11 (9.1 %)
            trial: 4 decisions, 0.07/s, denied 0 (0.0 %), would deny 1 (25.0 %)
-memory     1024 KiB of 262144 KiB
-snapshot   none since the start
+memory     1 MiB of 256 MiB
+snapshot   none since startup
 candidate  api: agreed 10 times, 2 newly denied, 1 newly admitted
 """
 PEEK = {"limit": "api", "tier": "free", "mode": "enforce", "admitted": False, "reason": "exceeded", "quota": 4,
         "remaining": 0, "retry_after": 0.75, "reset_after": 3.75, "more_after": 0.75, "consumer": "user=alice"}
-SLICES = {"consistency": "leased", "used": 1, "held": 3, "holders": 2, "slices": [
+SLICES = {"consistency": "leased", "used": 1, "leased": 3, "holders": 2, "slices": [
     {"holder": "0123456789ab", "units": 2, "expires_after": 0.7, "own": True},
     {"holder": "fedcba987654", "units": 1, "expires_after": 0.25, "own": False}]}
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -156,7 +156,7 @@ class Status(OperateTest):
         self.assertEqual((ran.returncode, ran.stdout), (0, "      1200  login  ip:0b77\n"))
         self.assertEqual(requested[0][1], "/v1/denied?count=7")
         ran, _ = self.request((200, {"denied": []}), "status", "--denied", "7")
-        self.assertEqual(ran.stdout, "Nobody was denied of late.\n")
+        self.assertEqual(ran.stdout, "No consumer was denied recently.\n")
 
     def test_of_many_limits_the_busiest_are_shown(self):
         limits = [{"limit": f"l{i}", "decisions": 100 - i, "denied": 0, "shadow_denied": 0} for i in range(25)]
@@ -169,7 +169,7 @@ class Status(OperateTest):
         ran, _ = self.request((200, {**STATUS, "version": "\x1b[2J"}), "status")
         self.assertNotIn("\x1b[2J", ran.stdout)
 
-    def test_who_reads_shows_the_token_if_there_is_one(self):
+    def test_reads_send_the_token_if_there_is_one(self):
         self.give_token()
         _, requested = self.request((200, STATUS), "status")
         self.assertEqual(requested[0][2], TOKEN)
@@ -183,20 +183,20 @@ class Health(OperateTest):
         self.assertEqual(requested, [("GET", "/readyz", None, self.address)])  # health needs no token
 
     def test_one_that_is_about_to_stop(self):
-        ran, _ = self.request((503, {"detail": "The server is about to stop."}), "health")
+        ran, _ = self.request((503, {"detail": "The server is shutting down."}), "health")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertEqual(ran.stderr, f"weir: {self.address}: not ready: the server is about to stop\n")
+        self.assertEqual(ran.stderr, f"weir: {self.address}: not ready: the server is starting or shutting down\n")
         ran, requested = self.request((200, "ok\n"), "health", "--live")
         self.assertEqual((ran.returncode, ran.stdout), (0, "alive\n"))
         self.assertEqual(requested[0][1], "/healthz")
 
-    def test_nobody_and_somebody_else(self):
+    def test_no_server_and_another_server(self):
         ran, _ = self.request((404, ""), "health")
         self.assertEqual((ran.returncode, ran.stderr),
-                         (1, f"weir: {self.address}: answered with status 404; is it Weir's admin listener?\n"))
+                         (1, f"weir: {self.address}: responded with status 404; is this Weir's admin listener?\n"))
         ran = self.weir("health", "--admin", self.address)
         self.assertEqual(ran.returncode, 1)
-        self.assertIn("nobody listens there", ran.stderr)
+        self.assertIn("connection refused", ran.stderr)
 
 
 class Peek(OperateTest):
@@ -204,46 +204,59 @@ class Peek(OperateTest):
         ran, requested = self.request((200, PEEK), "peek", "api", "alice")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertEqual(ran.stdout, "api, user=alice, tier free: 0 of 4 left\n"
-                                     "The next request is denied (exceeded). It passes in 0.75 s.\n"
-                                     "More is left in 0.75 s, all in 3.75 s.\n")
+                                     "Next request allowed in 750 ms (exceeded); full in 3.75 s\n")
         self.assertEqual(requested[0][:2], ("GET", "/v1/limits/api/consumers/alice"))
 
     def test_a_consumer_that_was_never_seen(self):
         ran, _ = self.request((200, {**PEEK, "admitted": True, "remaining": 4, "more_after": None}), "peek", "api", "alice")
-        self.assertEqual(ran.stdout, "api, user=alice, tier free: 4 of 4 left\nThe next request passes.\n")
+        self.assertEqual(ran.stdout, "api, user=alice, tier free: 4 of 4 left\nNext request allowed now\n")
+
+    def test_a_consumer_that_has_something_left(self):
+        ran, _ = self.request((200, {**PEEK, "admitted": True, "remaining": 1, "retry_after": 0}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("\nNext request allowed now; more in 750 ms; full in 3.75 s\n"), ran.stdout)
+
+    def test_waits_are_for_people(self):
+        for seconds, shown in [(59.931582, "60 s"), (59.85, "59.9 s"), (245.871, "4 min 6 s"), (3599.7, "60 min"),
+                               (1137600, "13 d 4 h")]:
+            ran, _ = self.request((200, {**PEEK, "retry_after": seconds, "reset_after": seconds}), "peek", "api", "alice")
+            self.assertTrue(ran.stdout.endswith(f"\nNext request allowed in {shown} (exceeded); full in {shown}\n"), ran.stdout)
+
+    def test_a_denial_that_no_wait_ends(self):
+        ran, _ = self.request((200, {**PEEK, "retry_after": None}), "peek", "api", "alice")
+        self.assertIn("\nNext request denied (exceeded); waiting does not help\n", ran.stdout)
 
     def test_a_leased_limit(self):
         ran, _ = self.request((200, {**PEEK, **SLICES}), "peek", "api", "alice")
-        self.assertTrue(ran.stdout.endswith("The limit is leased: 1 used, 3 held in 2 slices:\n"
-                                            "  0123456789ab  2 units for at most 0.7 s, this node\n"
-                                            "  fedcba987654  1 unit for at most 0.25 s\n"), ran.stdout)
+        self.assertTrue(ran.stdout.endswith("Limit is leased: 1 used, 3 leased in 2 slices:\n"
+                                            "  0123456789ab  2 units, expires in 700 ms, this node\n"
+                                            "  fedcba987654  1 unit, expires in 250 ms\n"), ran.stdout)
 
     def test_a_leased_limit_of_which_nothing_is_out(self):
-        ran, _ = self.request((200, {**PEEK, **SLICES, "held": 0, "holders": 0, "slices": []}), "peek", "api", "alice")
-        self.assertTrue(ran.stdout.endswith("The limit is leased: 1 used, 0 held.\n"), ran.stdout)
+        ran, _ = self.request((200, {**PEEK, **SLICES, "leased": 0, "holders": 0, "slices": []}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("Limit is leased: 1 used, 0 leased\n"), ran.stdout)
 
     def test_more_slices_than_are_listed(self):
         ran, _ = self.request((200, {**PEEK, **SLICES, "holders": 100}), "peek", "api", "alice")
-        self.assertTrue(ran.stdout.endswith("1 unit for at most 0.25 s\n  and 98 more\n"), ran.stdout)
+        self.assertTrue(ran.stdout.endswith("1 unit, expires in 250 ms\n  and 98 more\n"), ran.stdout)
 
     def test_an_exact_limit_that_another_node_leases(self):
         ran, _ = self.request((200, {**PEEK, **SLICES, "consistency": "exact"}), "peek", "api", "alice")
-        self.assertIn("The limit is exact: 1 used, 3 held in 2 slices:\n", ran.stdout)
+        self.assertIn("Limit is exact: 1 used, 3 leased in 2 slices:\n", ran.stdout)
 
-    def test_a_store_that_is_away(self):
-        away = {**PEEK, "consistency": "leased", "used": None, "held": None, "holders": None, "slices": None}
-        ran, _ = self.request((200, away), "peek", "api", "alice")
-        self.assertTrue(ran.stdout.endswith("The store is away: these numbers are of this node alone.\n"), ran.stdout)
+    def test_a_store_that_is_unavailable(self):
+        unavailable = {**PEEK, "consistency": "leased", "used": None, "leased": None, "holders": None, "slices": None}
+        ran, _ = self.request((200, unavailable), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("Store unavailable: these numbers are this node's own.\n"), ran.stdout)
 
     def test_a_candidate(self):
         candidate = {"admitted": False, "quota": 3, "remaining": 0, "consistency": "exact"}
         ran, _ = self.request((200, {**PEEK, "candidate": candidate}), "peek", "api", "alice")
         self.assertTrue(ran.stdout.endswith(
-            "Its candidate (exact) has 0 of 3 left, and would deny the next request.\n"), ran.stdout)
+            "Candidate (exact): 0 of 3 left; it would deny the next request\n"), ran.stdout)
 
     def test_a_limit_in_shadow(self):
         ran, _ = self.request((200, {**PEEK, "mode": "shadow", "more_after": None}), "peek", "api", "alice")
-        self.assertIn("The limit is in shadow, so it passes anyway.\n", ran.stdout)
+        self.assertIn("\nLimit is in shadow mode: it never denies.\n", ran.stdout)
 
     def test_a_tier_without_limits(self):
         ran, requested = self.request((200, {**PEEK, "quota": None, "tier": "staff"}), "peek", "api", "alice", "--tier", "a b")
@@ -260,10 +273,10 @@ class Peek(OperateTest):
                                       "ip=2001:db8::%2F64%20%2B%20route=%C3%A4%25")
 
     def test_what_the_server_refuses(self):
-        ran, _ = self.request((404, {"detail": "limit 'apy': is not in the policy; did you mean 'api'?"}),
+        ran, _ = self.request((404, {"detail": "limit 'apy': unknown; did you mean 'api'?"}),
                           "peek", "apy", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertEqual(ran.stderr, f"weir: {self.address}: limit 'apy': is not in the policy; did you mean 'api'?\n")
+        self.assertEqual(ran.stderr, f"weir: {self.address}: limit 'apy': unknown; did you mean 'api'?\n")
 
 
 class Descriptors(OperateTest):
@@ -285,7 +298,7 @@ class Descriptors(OperateTest):
     def test_reset(self):
         self.give_token()
         ran, requested = self.request((200, {"domain": "edge", "consumer": "a=b", "reset": True}), "reset", *self.ENTRIES)
-        self.assertEqual((ran.returncode, ran.stdout), (0, "edge: a=b starts afresh.\n"))
+        self.assertEqual((ran.returncode, ran.stdout), (0, "edge: a=b reset\n"))
         self.assertEqual(requested[0][:2], ("POST", self.TARGET.format("/reset")))
 
 
@@ -293,24 +306,24 @@ class Descriptors(OperateTest):
         self.give_token()
         done = {"domain": "edge", "consumer": "a=b", "reset": True, "out": {"units": 8, "holders": 2, "expires_after": 0.7}}
         ran, _ = self.request((200, done), "reset", *self.ENTRIES)
-        self.assertEqual(ran.stdout, "edge: a=b starts afresh.\n"
-                                     "Other nodes hold 8 units of before, which they may spend for at most 0.7 s.\n")
+        self.assertEqual(ran.stdout, "edge: a=b reset\n"
+                                     "8 units leased to other nodes before the reset can still be spent; they expire in 700 ms\n")
 
 
 class Reload(OperateTest):
-    def test_what_is_in_force_is_said(self):
+    def test_a_reload_prints_the_digest(self):
         self.give_token()
         ran, requested = self.request((200, {"digest": "d1", "restart_needed": None}), "reload")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr),
-                         (0, "The files were read again and are in force; the policy's digest is d1.\n", ""))
+                         (0, "Configuration reloaded; policy digest d1\n", ""))
         self.assertEqual(requested, [("POST", "/v1/reload", TOKEN, self.address)])
 
-    def test_what_needs_a_restart_is_said(self):
+    def test_changes_that_require_a_restart_are_named(self):
         self.give_token()
         ran, _ = self.request((200, {"digest": "d1", "restart_needed": "listeners.http, log"}), "reload")
-        self.assertIn("A restart is needed for what has changed in: listeners.http, log.\n", ran.stdout)
+        self.assertIn("Restart required to apply changes to: listeners.http, log\n", ran.stdout)
 
-    def test_each_mistake_has_its_line(self):
+    def test_each_error_has_its_own_line(self):
         self.give_token()
         ran, _ = self.request((422, {"detail": "reload: p.yaml:1:1: no\np.yaml:2:1: nor this"}), "reload")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
@@ -360,7 +373,7 @@ class Config(OperateTest):
             changed = self.weir("status", "--config", self.write(listener % (server.server_port, other, key)))
         self.assertEqual((ours.stdout, ours.stderr), (STATUS_TEXT, ""))
         self.assertEqual((changed.returncode, changed.stdout), (1, ""))
-        self.assertIn(f"its certificate is not the one in {other}", changed.stderr)
+        self.assertIn(f"server certificate differs from the one in {other}", changed.stderr)
 
     def test_a_client_certificate_is_shown(self):
         certificate, key = self.certificate()
@@ -371,15 +384,15 @@ class Config(OperateTest):
         self.assertEqual((shown.stdout, shown.stderr), (STATUS_TEXT, ""))
         self.assertEqual((withheld.returncode, withheld.stdout), (1, ""))
 
-    def test_what_cannot_be_asked_is_said(self):
+    def test_an_unreachable_server_is_explained(self):
         off = self.weir("status", "--config", self.write("listeners: {admin: off}\n"))
         self.assertEqual((off.returncode, off.stderr),
-                         (1, "weir: listeners.admin: is off in weir.yaml, so that the server cannot be reached\n"))
+                         (1, "weir: listeners.admin: off in weir.yaml: the server cannot be reached\n"))
         chosen = self.weir("status", "--config", self.write("listeners: {admin: {listen: 'localhost:0'}}\n"))
-        self.assertIn("the system chose the port; --admin ADDRESS says which", chosen.stderr)
+        self.assertIn("the system chose the port; pass it with --admin ADDRESS", chosen.stderr)
         wrong = self.weir("status", "--config", self.write("listners: {}\n"))
         self.assertEqual(wrong.returncode, 1)
-        self.assertIn("did you mean 'listeners'?; --config FILE names another", wrong.stderr)
+        self.assertIn("did you mean 'listeners'?; use --config FILE for another file", wrong.stderr)
         absent = self.weir("status", "--config", "no/such.yaml")
         self.assertIn("no/such.yaml", absent.stderr)
 
@@ -390,7 +403,7 @@ class Reset(OperateTest):
     def test_it_shows_the_token_of_the_state_directory(self):
         self.give_token()
         ran, requested = self.request((200, self.DONE), "reset", "api", "alice")
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "api: user=alice starts afresh.\n", ""))
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "api: user=alice reset\n", ""))
         self.assertEqual(requested, [("POST", "/v1/limits/api/consumers/alice/reset", TOKEN, self.address)])
 
     def test_or_the_one_that_it_is_given(self):
@@ -398,7 +411,7 @@ class Reset(OperateTest):
         _, requested = self.request((200, self.DONE), "reset", "api", "alice", "--token-file", str(path))
         self.assertEqual(requested[0][2], TOKEN)
 
-    def test_without_a_token_nothing_is_asked(self):
+    def test_without_a_token_no_request_is_sent(self):
         ran, requested = self.request((200, self.DONE), "reset", "api", "alice")
         self.assertEqual((ran.returncode, ran.stdout, requested), (1, "", []))
         self.assertIn(f"weir: {self.state}/admin.token: ", ran.stderr)
@@ -413,14 +426,14 @@ class Reset(OperateTest):
         self.give_token()
         ran = self.weir("reset", "api", "alice", "--admin", "192.0.2.1:8089")
         self.assertEqual(ran.returncode, 1)
-        self.assertEqual(ran.stderr, "weir: 192.0.2.1:8089: changes need the server's admin token; "
-                                     "--token-file FILE names it\n")
+        self.assertEqual(ran.stderr, "weir: 192.0.2.1:8089: changes require the admin token; "
+                                     "use --token-file FILE\n")
 
     def test_a_token_that_is_not_accepted(self):
         self.give_token()
         ran, _ = self.request((401, {"detail": "Changes ask for the admin token."}), "reset", "api", "alice")
         self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: Changes ask for the admin token. "
-                                                           "--token-file FILE shows one.\n"))
+                                                           "Use --token-file FILE.\n"))
 
 
 class Hash(OperateTest):
@@ -446,7 +459,7 @@ class Hash(OperateTest):
     def test_no_key_is_made(self):
         ran = self.hash("alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("there is no key; weir serve makes one at its first start", ran.stderr)
+        self.assertIn("missing key; weir serve creates it at its first start", ran.stderr)
         self.assertEqual(list(self.state.iterdir()), [])
 
     def test_the_key_is_the_one_that_weir_yaml_names(self):
@@ -464,8 +477,8 @@ class Hash(OperateTest):
         status = {"state": {"directory": "/var/lib/weir", "hash_key_id": "0" * 16}}
         ran, requested = self.request((200, status), "hash", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("log.key: is not the key of the running server, whose state directory is /var/lib/weir; "
-                      "--config FILE names its weir.yaml, --key-file FILE the key\n", ran.stderr)
+        self.assertIn("log.key: differs from the key of the running server, whose state directory is /var/lib/weir; "
+                      "use --config FILE for its weir.yaml, or --key-file FILE\n", ran.stderr)
         self.assertEqual(requested[0][1], "/v1/status")
         ran, _ = self.request((200, {"state": {"hash_key_id": self.hash("").stdout.strip()}}), "hash", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (0, self.hash("alice").stdout))
@@ -484,26 +497,31 @@ class Places(OperateTest):
         self.assertEqual((ran.stdout, ran.stderr), (STATUS_TEXT, ""))
         self.assertEqual(server.requests[0][3], "localhost")
 
-    def test_nobody_listens(self):
+    def test_a_port_is_on_this_host(self):
+        with self.serving((200, STATUS)) as server:
+            ran = self.weir("status", "--admin", str(server.server_port))
+        self.assertEqual((ran.stdout, ran.stderr), (STATUS_TEXT, ""))
+
+    def test_connection_refused(self):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             tcp = f"127.0.0.1:{unused.getsockname()[1]}"
             for place in [tcp, f"unix:{self.state}/no.sock"]:
                 ran = self.weir("status", "--admin", place)
                 self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-                self.assertIn(f"weir: {place}: nobody listens there; `weir serve` starts a server", ran.stderr)
+                self.assertIn(f"weir: {place}: connection refused; start a server with `weir serve`", ran.stderr)
 
-    def test_addresses_that_are_none(self):
-        for place in ["8089", "localhost", "localhost:", "localhost:x", "localhost:123456", ":8089", "unix:", "::1:8089",
+    def test_invalid_addresses(self):
+        for place in ["80890", "localhost", "localhost:", "localhost:x", "localhost:123456", ":8089", "unix:", "::1:8089",
                       "ftp://localhost:21", "http://u@localhost:1"]:
             with self.subTest(place):
                 ran = self.weir("status", "--admin", place)
                 self.assertEqual(ran.returncode, 1)
-                self.assertIn(f"weir: --admin: `{place}`: is not an address, like 127.0.0.1:8089", ran.stderr)
+                self.assertIn(f"weir: --admin: `{place}`: invalid address; write it like 127.0.0.1:8089", ran.stderr)
 
-    def test_somebody_else_listens(self):
-        for answer, message in [((200, "hello"), "the answer is not JSON; is it Weir's admin listener?"),
-                                ((500, "oops"), "answered with status 500; is it Weir's admin listener?")]:
+    def test_another_server_listens(self):
+        for answer, message in [((200, "hello"), "response is not JSON; is this Weir's admin listener?"),
+                                ((500, "oops"), "responded with status 500; is this Weir's admin listener?")]:
             ran, _ = self.request(answer, "status")
             self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: {message}\n"))
 
@@ -516,7 +534,7 @@ class Places(OperateTest):
                 ran = self.weir("status", "--admin", place)
                 thread.join()
             self.assertEqual((ran.returncode, ran.stderr),
-                             (1, f"weir: {place}: its answer is not HTTP, or not whole; is it Weir's admin listener?\n"))
+                             (1, f"weir: {place}: response is not HTTP, or incomplete; is this Weir's admin listener?\n"))
 
     def answer_once(self, listening, answer):
         with listening.accept()[0] as connection:
@@ -533,10 +551,10 @@ class Places(OperateTest):
             plain = self.weir("status", "--admin", by_ip, "--ca", "no/such.pem")
         self.assertEqual((trusting.stdout, trusting.stderr), (STATUS_TEXT, ""))
         self.assertEqual((stranger.returncode, misnamed.returncode, plain.returncode), (1, 1, 1))
-        self.assertIn("its certificate is not accepted: self", stranger.stderr)
-        self.assertIn("--ca FILE names the authority", stranger.stderr)
-        self.assertIn("its certificate is not accepted: hostname mismatch", misnamed.stderr.lower())
-        self.assertIn("no/such.pem: holds no certificates that can be read", plain.stderr)
+        self.assertIn("server certificate not accepted: self", stranger.stderr)
+        self.assertIn("use --ca FILE for the CA", stranger.stderr)
+        self.assertIn("server certificate not accepted: hostname mismatch", misnamed.stderr.lower())
+        self.assertIn("no/such.pem: contains no readable certificates", plain.stderr)
 
 
 if __name__ == "__main__":

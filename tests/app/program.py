@@ -80,7 +80,7 @@ def on_terminal(*arguments, **environment):
     while True:
         try:
             part = os.read(leader, 65536)
-        except OSError:  # Linux's way to say that nobody writes any more
+        except OSError:  # Linux reports the closed terminal like this
             break
         if not part:
             break

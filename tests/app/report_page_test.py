@@ -60,7 +60,7 @@ class Shown(PageTest):
         path, report = self.write(POLICY, "--candidate", NEXT, "--log", LOG, "--show-keys")
         self.show(path)
         self.assertEqual(self.texts("head > title, h1"), [f"What {POLICY} would have done"] * 2)
-        self.assertEqual(self.texts("h2"), ["Admitted and denied over time", f"{POLICY} against {NEXT}", "Limits",
+        self.assertEqual(self.texts("h2"), ["Admitted and denied over time", f"{POLICY} compared with {NEXT}", "Limits",
                                             "Routes", "The log"])
         self.assertEqual(self.texts("h3"), [limit["name"] for limit in report["policy"]["limits"]])
         self.assertIn(f"{LOG}, replayed on virtual time: {report['from'][:10]} {report['from'][11:19]} to ",
@@ -85,7 +85,7 @@ class Shown(PageTest):
         self.show(path)
         demand = [(limit, of) for limit in report["policy"]["limits"] for of in limit["demand"] if of["consumers"] > 1]
         self.assertGreater(len(demand), 0)
-        titles = ["Admitted and denied over time", "Denied over time, present policy and candidate",
+        titles = ["Admitted and denied over time", "Denied over time, current policy and candidate",
                   *[f"Need per consumer of {limit['name']}" for limit, _ in demand]]
         self.assertEqual(self.texts("svg[role=img] > title"), titles)
         self.assertEqual(len(self.texts("svg > desc")), len(titles))
@@ -127,20 +127,20 @@ class Shown(PageTest):
     def test_nodes(self):
         path, report = self.write(POLICY, "--log", LOG, "--nodes", "2", "--consistency", "leased")
         self.show(path)
-        title = "On 2 nodes, leased, 1 ms from the store, requests in turn"
+        title = "On 2 nodes, leased, 1 ms from the store, requests round-robin"
         self.assertEqual([(cells[0], cells[3]) for cells in self.rows(title)],
                          [(limit["name"], f"{limit['denied']:,}") for limit in report["nodes"]["limits"]])
-        self.assertIn("newly admitted, against one exact store. without a trip ", self.browser.text())
+        self.assertIn("newly admitted, compared with one exact store. ", self.browser.text())
 
     def test_estimates(self):
         path, report = self.write("examples/tokens.yaml", "--field", "cost=usage.total_tokens", "--log",
                                   "examples/tokens.jsonl", "--estimate", "p95 of 100", "--estimate", "4096")
         self.show(path)
-        self.assertEqual(self.rows("Costs that are known at the end"), [
+        self.assertEqual(self.rows("Costs known only at the end"), [
             [each["estimate"], *[f"{each[name]:,}" for name in ("admitted", "denied", "newly_denied", "newly_admitted")]]
             for each in report["estimates"]])
         self.assertEqual([cells[0] for cells in self.rows("tokens-by-user")], ["report", "p95 of 100", "4096"])
-        self.assertIn("given back: reserved beyond the cost", self.browser.text())
+        self.assertIn("given back: reserved and not spent", self.browser.text())
 
     def test_what_is_missing_from_the_log(self):
         log = self.file('192.0.2.1 - - [14/Mar/2025:09:00:00 +0000] "GET / HTTP/1.1" 200 1\n', "access.log")

@@ -63,7 +63,7 @@ class Simulate(ProgramTest):
     def test_a_key_that_is_not_there(self):
         ran = run("simulate", POLICY, "--log", LOG, "--key-file", "none.key")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("none.key: there is no key in this file", ran.stderr)
+        self.assertIn("none.key: missing key", ran.stderr)
 
     def test_gzip(self):
         packed = self.file(gzip.compress((program.ROOT / LOG).read_bytes()), "access.log.gz")
@@ -140,7 +140,7 @@ limits:
         shown = run("simulate", self.policy, "--log", self.log).stdout
         self.assertIn("denied 36 (90.0 %)", shown)
         head = shown.split("\nLimits\n")[0]
-        self.assertIn("\nMissing from the log: the figures may be wrong\n  no line names a tier: ", head)
+        self.assertIn("\nMissing from the log: the figures may be wrong\n  no line has a tier: ", head)
 
     def test_a_file_says_the_tier_of_each_user(self):
         tiers = self.file("user,tier\nuser1,pro\nuser2,pro\n", "tiers.csv")
@@ -157,7 +157,7 @@ limits:
                          [{"what": "tier", "limits": ["api"]}, {"what": "user", "limits": ["api"]}])
 
     def test_a_mistake_in_the_file_has_its_line(self):
-        for text, message in [("user1,pro\nuser2\n", ":2: not a user and a tier: "),
+        for text, message in [("user1,pro\nuser2\n", ":2: not a user and a tier; "),
                               ("user1,prro\n", ":1: unknown tier 'prro', did you mean 'pro'?")]:
             tiers = self.file(text, "tiers.csv")
             ran = run("simulate", self.policy, "--tiers", tiers, "--log", self.log)
@@ -220,9 +220,9 @@ class Nodes(ProgramTest):
 
     def test_they_are_in_the_text(self):
         ran = run("simulate", self.policy, "--log", self.log, "--nodes", "2", "--consistency", "leased")
-        title = "On 2 nodes, leased, 1 ms from the store, requests in turn"
+        title = "On 2 nodes, leased, 1 ms from the store, requests round-robin"
         self.assertIn(f"\n{title}\n  admitted 40 (100.0 %), denied 0 (0.0 %); newly denied 0, newly admitted 0\n"
-                      "  without a trip 80.0 % of the requests; ", ran.stdout)
+                      "  80.0 % of the requests without a round trip; ", ran.stdout)
 
     def test_an_approximate_limit_has_its_bound_beside_it(self):
         policy = self.file(LEASED.replace("leased", "approximate").replace("100/min", "10000/min"))
@@ -283,10 +283,10 @@ class Estimates(ProgramTest):
 
     def test_values_that_make_no_sense(self):
         for arguments, message in {
-            ("--estimate", "max"): "--estimate: add --field cost=PATH, which says what a request cost",
-            ("--field", "cost=c", "--estimate", "p95"): "--estimate: p95: is not an estimate; write max, a cost like "
-                                                        "4096, or 'p95 of 100', of at most 10000",
-            ("--field", "cost=c", *["--estimate", "1"] * 9): "--estimate: at most 8 of them",
+            ("--estimate", "max"): "--estimate: missing --field cost=PATH, the cost of a request",
+            ("--field", "cost=c", "--estimate", "p95"): "--estimate: p95: not an estimate; use max, a cost such as "
+                                                        "4096, or 'p95 of 100' (at most 10000)",
+            ("--field", "cost=c", *["--estimate", "1"] * 9): "--estimate: at most 8 are allowed",
             ("--stamped", "never"): "--stamped: `never` is not one of start, end",
         }.items():
             with self.subTest(arguments):
@@ -352,13 +352,13 @@ class Mistakes(ProgramTest):
         log = self.file(b"\x7fELF\x00\xff\n" * 10, "binary.log")
         ran = run("simulate", POLICY, "--format", "json", "--log", log)
         self.assertEqual((ran.returncode, ran.stderr), (1, (
-            "weir: no line of the log could be read: there is no time; is --log-format right, or a --field missing?\n")))
+            "weir: no readable line in the log: missing time; check --log-format, or add a --field\n")))
         report = json.loads(ran.stdout)
         self.assertEqual((report["log"]["entries"], report["log"]["not_understood"]["total"]), (0, 10))
 
     def test_an_empty_log(self):
         ran = run("simulate", POLICY, "--log", self.file("", "empty.log"))
-        self.assertEqual((ran.returncode, ran.stderr), (1, "weir: no request was replayed: the log is empty\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (1, "weir: no request replayed: the log is empty\n"))
 
     def test_one_line_that_can_be_read_is_enough(self):
         first = (program.ROOT / LOG).read_text().splitlines()[0]
@@ -370,7 +370,7 @@ class Mistakes(ProgramTest):
     def test_a_policy_after_the_logs(self):
         self.assertEqual(run("simulate", "--log", LOG, POLICY).returncode, 0)  # as the last word it is understood
         self.misuse("simulate", "--log", LOG, POLICY, "--format", "json",
-                    err="FILE is required; write it before `--log`, which takes all that follows")
+                    err="FILE is required; write it before `--log`, which takes all values that follow")
 
     def test_values_that_cannot_be_read(self):
         for arguments, message in {

@@ -20,8 +20,8 @@ TopLimit a_limit(const std::string& name, std::uint64_t decisions, std::uint64_t
 
 TopData some_data() {
   TopData data;
-  data.place = "127.0.0.1:8089";
-  data.version = "0.1.0";
+  data.address = "127.0.0.1:8089";
+  data.version = "0.2.0";
   data.policy = "policy.yaml";
   data.now = {.at = "2026-01-05T12:00:01Z", .requests = 1200, .counts = {1850, 12, 0}, .store = "local"};
   data.limits = {a_limit("login", 100, 50), a_limit("api", 1000, 60), a_limit("search", 10, 0)};
@@ -93,9 +93,9 @@ TEST(TheScreen, FitsEverySize) {
 
 TEST(TheScreen, ShowsAllThereIsAt80x24) {
   const std::string shown_text = text(a_screen());
-  for (const auto* part : {"weir 0.1.0  127.0.0.1:8089  12:00:01 UTC",
+  for (const auto* part : {"weir 0.2.0  127.0.0.1:8089  12:00:01 UTC",
                            "1200/s requests  1850/s decisions  12/s denied (0.6 %)", "store local", "LIMIT by denials",
-                           "DENIED MOST", "ip:0b77c1d2e3f40516  login", "11:59:00  start: serving", "q quit"}) {
+                           "MOST DENIED", "ip:0b77c1d2e3f40516  login", "11:59:00  start: serving", "q quit"}) {
     EXPECT_NE(shown_text.find(part), std::string::npos) << part << "\n" << shown_text;
   }
 }
@@ -189,7 +189,7 @@ TEST(TheScreen, LooksAtALimitAndBack) {
   data.detail.reset();
   data.limits.clear();
   screen.update(data);
-  EXPECT_NE(text(screen).find("The policy has no such limit now."), std::string::npos);
+  EXPECT_NE(text(screen).find("The active policy has no such limit."), std::string::npos);
   press(screen, Key::escape);
   EXPECT_EQ(screen.looked_at(), "");
 }
@@ -203,19 +203,19 @@ TEST(TheScreen, StandsStillWhileItIsPaused) {
   EXPECT_NE(text(screen).find("12:00:01 UTC  PAUSED"), std::string::npos);
   later.problem = "gone";
   screen.update(later);
-  EXPECT_NE(text(screen).find("NOT CONNECTED, trying again: gone"), std::string::npos);
+  EXPECT_NE(text(screen).find("NOT CONNECTED, retrying: gone"), std::string::npos);
   EXPECT_TRUE(type(screen, "p"));
   EXPECT_NE(text(screen).find("12:00:09"), std::string::npos);
 }
 
 TEST(TheScreen, SaysWhatIsWrong) {
   TopData data = some_data();
-  data.refused = "policy.yaml:2:1: unknown";
+  data.reload_error = "policy.yaml:2:1: unknown";
   data.now.store = "open";
   data.store = {.topology = "single", .servers = 3, .connected = 1, .nodes = 2, .differing = 1};
   const std::string shown_text = text(a_screen(data), {160, 24});
   for (const auto* part :
-       {"reload refused: policy.yaml:2:1", "store AWAY", "1 WITH ANOTHER POLICY", "1 of 3 servers"}) {
+       {"reload failed: policy.yaml:2:1", "store UNAVAILABLE", "1 WITH A DIFFERENT POLICY", "1 of 3 servers"}) {
     EXPECT_NE(shown_text.find(part), std::string::npos) << part << "\n" << shown_text;
   }
 }
@@ -233,11 +233,11 @@ TEST(TheScreen, MarksWhatIsWorthALook) {
   }
 }
 
-// Whatever a server says, on every view.
+// Hostile text from a server, in every view.
 TEST(TheScreen, LetsNoControlCharacterThrough) {
   const std::string bad = "\x1b[2J\x07\xc2\x9b\r\n";
   TopData data;
-  data.place = data.version = data.policy = data.refused = bad;
+  data.address = data.version = data.policy = data.reload_error = bad;
   data.now = {.at = bad, .store = bad};
   TopLimit limit = a_limit(bad, 5, 2);
   limit.total = {{bad, 1}};

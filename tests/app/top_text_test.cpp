@@ -83,12 +83,24 @@ TEST(ANumber, IsShort) {
   EXPECT_EQ(bytes_text(147796), "144 KiB");
   EXPECT_EQ(bytes_text(268435456), "256 MiB");
   EXPECT_EQ(bytes_text(512), "512 B");
+  EXPECT_EQ(bytes_text(1048576), "1 MiB");
+  EXPECT_EQ(bytes_text(1610612736), "1.5 GiB");
   EXPECT_EQ(share_text(0.125), "12.5 %");
   EXPECT_EQ(duration_text({}, Charset::ascii), "-");
   EXPECT_EQ(duration_text(1.2e-6, Charset::unicode), "1.2 µs");
   EXPECT_EQ(duration_text(1.2e-6, Charset::ascii), "1.2 us");
   EXPECT_EQ(duration_text(0.0045, Charset::ascii), "4.5 ms");
   EXPECT_EQ(duration_text(2.0, Charset::ascii), "2.0 s");
+}
+
+TEST(AWait, IsRoundedUpToThreeDigitsOrTwoUnits) {
+  const std::vector<std::pair<double, std::string>> rows = {
+      {0, "0 s"},           {0.000428572, "429 us"}, {0.75, "750 ms"},    {0.0045, "4.5 ms"},
+      {1, "1 s"},           {3.75, "3.75 s"},        {3.751, "3.76 s"},   {59.931582, "60 s"},
+      {59.85, "59.9 s"},    {119.2, "120 s"},        {150, "2 min 30 s"}, {3599.7, "60 min"},
+      {7199.929, "2 h"},    {7201, "2 h 1 min"},     {90000, "25 h"},     {1137600, "13 d 4 h"},
+      {1137601, "13 d 5 h"}};
+  for (const auto& [seconds, expected] : rows) EXPECT_EQ(wait_text(seconds), expected) << seconds;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace weir::base {
 namespace {
 
-// Counts how many there are.
+// Counts its instances.
 struct Counted {
   explicit Counted(int& its_count, int its_value = 0) : count(its_count), value(its_value) { ++count; }
   Counted(const Counted&) = delete;

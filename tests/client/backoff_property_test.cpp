@@ -44,7 +44,7 @@ RC_GTEST_PROP(BackoffProperty, EveryWaitIsBetweenTheFloorAndItsBoundOnTop, ()) {
   }
 }
 
-// A thousand draws into ten equal parts: each part is hit, and none has the lion's share.
+// A thousand draws into ten equal parts: each part is hit, and none dominates.
 TEST(BackoffProperty, JitterFillsTheWholeRangeEvenly) {
   const Duration bound = std::chrono::seconds{1};
   std::mt19937_64 source(7);

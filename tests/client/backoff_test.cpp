@@ -1,4 +1,4 @@
-// Backoff, drawn at the ends of its range so that every wait is known.
+// Backoff with randomness at the ends of its range, so that every wait is known.
 #include "weir/backoff.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Backoff, RetryAfterIsAFloorWithTheJitterOnTop) {
            Row{"Sun, 06 Nov 1994 08:50:37 GMT", 60s},
            Row{"Sunday, 06-Nov-94 08:50:37 GMT", 60s},
            Row{"Sun Nov  6 08:50:37 1994", 60s},
-           Row{"Sun, 06 Nov 1994 08:49:36 GMT", 0s},  // has passed
+           Row{"Sun, 06 Nov 1994 08:49:36 GMT", 0s},  // in the past
            Row{"99999999999999999999", 2'147'483'648s},
        }) {
     EXPECT_EQ(backoff(shortest).next(row.retry_after, now), row.floor) << row.retry_after;
@@ -126,16 +126,16 @@ TEST(Backoff, RandomnessThatOvershootsIsHeldToItsBound) {
   EXPECT_EQ(waits.next("1", now), 1s + 200ms);
 }
 
-TEST(Backoff, WrongOptionsAreRefusedByName) {
+TEST(Backoff, WrongOptionsAreRejectedByName) {
   struct Row {
     Backoff::Randomness randomness;
     Backoff::Options options;
     std::string message;
   };
   const std::vector<Row> rows{
-      {{}, {}, "randomness: is empty: give a function that draws a number from 0 to its bound"},
-      {longest, {.base = 0us, .cap = 60s}, "base: 0 us is not a length of time: give at least 1 us"},
-      {longest, {.base = -1us, .cap = 60s}, "base: -1 us is not a length of time: give at least 1 us"},
+      {{}, {}, "randomness: is empty: pass a function that returns a number from 0 to its bound"},
+      {longest, {.base = 0us, .cap = 60s}, "base: 0 us is not positive: must be at least 1 us"},
+      {longest, {.base = -1us, .cap = 60s}, "base: -1 us is not positive: must be at least 1 us"},
       {longest, {.base = 2us, .cap = 1us}, "cap: 1 us is too short: at least base, 2 us"},
   };
   for (const Row& row : rows) {

@@ -1,4 +1,4 @@
-// ClientLimiter with many threads at once, on a clock that moves only when told to.
+// ClientLimiter with many threads, on a clock that the test moves.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ const Limit generous = Limit::gcra({.rate = {1'000'000, 1s}, .burst = 1'000'000}
 
 class ClientLimiterStress : public testing::Test {
  protected:
-  // Threads that each send once, as soon as they may.
+  // Threads that each send once, as soon as possible.
   void start_senders(int count) {
     for (int i = 0; i < count; ++i) {
       senders_.emplace_back([this](std::stop_token stop) {
@@ -47,7 +47,7 @@ class ClientLimiterStress : public testing::Test {
   std::vector<std::jthread> senders_;
 };
 
-TEST_F(ClientLimiterStress, AllWhoWaitAtAClosedGateAreWokenWhenItOpens) {
+TEST_F(ClientLimiterStress, AllWaitersAreWokenWhenTheQuotaOpens) {
   limiter_.learn({.denied = true, .retry_after = "10"});
   start_senders(16);
   clock_->await_waiters(16);
@@ -62,7 +62,7 @@ TEST_F(ClientLimiterStress, ThoseWokenTogetherDoNotPassWhatIsLeft) {
   clock_->await_waiters(16);
   clock_->advance(10s);
   await_sent(3);
-  // What three have taken no fourth can have: all is open again only after another ten seconds.
+  // A fourth request must wait: the quota is open again only after another ten seconds.
   EXPECT_EQ(limiter_.closed_until(), Instant{20s});
   EXPECT_FALSE(another_was_sent());
   clock_->advance(10s);
@@ -80,7 +80,7 @@ TEST_F(ClientLimiterStress, OwnLimitLetsWaitersThroughOneByOne) {
   }
 }
 
-TEST_F(ClientLimiterStress, StopWakesAllWhoWaitAndNothingIsSent) {
+TEST_F(ClientLimiterStress, StopWakesAllWaitersAndNothingIsSent) {
   limiter_.learn({.denied = true, .retry_after = "10"});
   start_senders(16);
   clock_->await_waiters(16);
@@ -101,8 +101,8 @@ TEST_F(ClientLimiterStress, StopOfOneLeavesTheOthersWaiting) {
   EXPECT_FALSE(another_was_sent());
 }
 
-// Each round the server has so much left for a second; all threads race for it while late answers,
-// which say that more is left, keep coming in.
+// In each round the server has some quota left for a second; all threads race for it while late responses with a larger
+// value keep arriving.
 TEST_F(ClientLimiterStress, RacingSendersTakeExactlyWhatIsLeftWhateverLateAnswersSay) {
   constexpr int rounds = 100;
   constexpr int threads = 4;

@@ -1,4 +1,4 @@
-// ClientLimiter, row by row: what the server answered -> when the next request is sent.
+// ClientLimiter, row by row: the server's response -> when the next request is sent.
 #include "weir/client_limiter.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using Answer = ClientLimiter::Answer;
 const Instant start = std::chrono::sys_days{std::chrono::year{1994} / 11 / 6} + 8h + 49min + 37s;
 const Instant far = start + std::chrono::years{1000};
 
-// Time that jumps to whatever is waited for, so that one thread can wait. Tests may act in between.
+// Time that jumps to the end of every wait, so that one thread can wait. Tests may act in between.
 class JumpingClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override { return now_; }
@@ -46,7 +46,7 @@ class ClientLimiterTest : public testing::Test {
  protected:
   void limit_to(const Limit& limit) { limiter_ = ClientLimiter::create(limit, clock_).value(); }
 
-  // When a request that can wait for ever is sent, counted from the start; negative if it is not.
+  // When a request that can wait forever is sent, from the start; negative if it is not.
   Duration sent_at(Cost cost = Cost{1}) { return limiter_.acquire(cost, far) ? clock_->now() - start : -1us; }
 
   bool sends_at_once(Cost cost = Cost{1}) { return limiter_.acquire(cost, clock_->now()); }
@@ -73,7 +73,7 @@ TEST_F(ClientLimiterTest, OwnLimitOfAnyAlgorithmPaces) {
       {Limit::gcra({.rate = {1, 5s}, .burst = 2}).value(), {0s, 0s, 5s, 10s}},
       {Limit::leaky_bucket(BucketNumbers{.rate = {1, 5s}, .burst = 2}).value(), {0s, 0s, 5s, 10s}},
       {Limit::leaky_bucket(QueueNumbers{.rate = {1, 5s}, .queue = 3}).value(), {0s, 5s, 10s, 15s}},
-      {Limit::fixed_window(two_in_ten).value(), {0s, 0s, 3s, 3s}},  // a window begins at second 40
+      {Limit::fixed_window(two_in_ten).value(), {0s, 0s, 3s, 3s}},  // a window starts at second 40
       {Limit::sliding_window_log(two_in_ten).value(), {0s, 0s, 10s, 10s}},
       {Limit::sliding_window_counter(two_in_ten).value(), {0s, 0s, 8s, 13s}},
   };
@@ -153,8 +153,8 @@ TEST_F(ClientLimiterTest, OrderOfArrivalDoesNotReopenTheGate) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-// Sent on a full quota, answered late: r is from before the others were counted.
-TEST_F(ClientLimiterTest, LateAnswerGivesNothingBackThatWasSentMeanwhile) {
+// Sent on a full quota, answered late: r was computed before the others were counted.
+TEST_F(ClientLimiterTest, LateAnswerGivesNothingBackThatWasSentSince) {
   limiter_.learn({.rate_limit = R"("default";r=2;t=30)"});
   EXPECT_TRUE(sends_at_once(Cost{2}));
   limiter_.learn({.rate_limit = R"("default";r=2;t=30)"});
@@ -180,7 +180,7 @@ TEST_F(ClientLimiterTest, FieldThatCannotBeReadIsIgnored) {
            Answer{.rate_limit = R"("default";t=30)"},
            Answer{.rate_limit = R"("default";r=0;t=30,)"},
            Answer{.rate_limit = "limit=100, remaining=0, reset=5"},
-           Answer{.rate_limit = R"("default";r=0)"},  // until when, it does not say
+           Answer{.rate_limit = R"("default";r=0)"},  // no time is given
            Answer{.rate_limit = R"("default";r=0;t=0)"},
            Answer{.rate_limit_policy = R"("default";q=1;w=60)"},
        }) {
@@ -257,7 +257,7 @@ TEST_F(ClientLimiterTest, MissedDeadlineTakesNothing) {
   EXPECT_TRUE(sends_at_once(Cost{2}));
 }
 
-TEST_F(ClientLimiterTest, CostBeyondTheOwnLimitIsRefusedAtOnceEvenAtAClosedGate) {
+TEST_F(ClientLimiterTest, CostBeyondTheOwnLimitIsRejectedAtOnceEvenAtAClosedGate) {
   limit_to(one_a_second);
   limiter_.learn({.denied = true, .retry_after = "60"});
   EXPECT_FALSE(limiter_.acquire(Cost{3}, far));
@@ -302,7 +302,7 @@ TEST_F(ClientLimiterTest, MovedLimiterRemembersWhatItLearned) {
   EXPECT_EQ(moved.closed_until(), start + 60s);
 }
 
-TEST(ClientLimiter, MissingClockIsRefusedByName) {
+TEST(ClientLimiter, MissingClockIsRejectedByName) {
   const auto refused = ClientLimiter::create(generous, nullptr);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().where, "clock");

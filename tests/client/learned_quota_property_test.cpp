@@ -1,4 +1,4 @@
-// LearnedQuota against the plain reading of its promises: keep each of them, forever, and ask them all.
+// LearnedQuota against a naive model that keeps every promise forever and evaluates all of them.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -37,7 +37,7 @@ class EveryPromise {
   std::vector<Promise> promises_;
 };
 
-// Drives both with one trace; what the learned quota admits, `compare` compares with what every promise does.
+// Drives both with one trace; `compare` compares what the learned quota admits with what every promise allows.
 template <class Compare>
 void drive(std::uint64_t max_left, int longest, Compare compare) {
   LearnedQuota quota;

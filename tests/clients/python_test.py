@@ -85,7 +85,7 @@ class Clients(Scripted):
         self.assert_counts(connections=2, requests=3)
 
     def test_the_log_tells_once_that_weir_is_away(self):
-        client = self.client("away")
+        client = self.client("unreachable")
         with self.assertLogs("weir", "INFO") as logged:
             for _ in range(3):
                 client.check(weir.Query())
@@ -112,13 +112,13 @@ class Clients(Scripted):
                 self.assertEqual(set(answers[:-1]), {None} if len(answers) > 1 else set())
                 self.assertEqual((answers[-1].status, answers[-1].body), (200, body))
                 self.assertIn("y", [value for _, value in answers[-1].fields])
-                self.assertTrue(reader.can_go_on)
+                self.assertTrue(reader.can_reuse)
 
     def test_an_answer_without_a_length_ends_with_its_connection(self):
         reader = AnswerReader()
         self.assertIsNone(reader.feed(b"HTTP/1.1 200 OK\r\n\r\nhello"))
         self.assertEqual(reader.end().body, b"hello")
-        self.assertFalse(reader.can_go_on)
+        self.assertFalse(reader.can_reuse)
 
     def test_what_is_no_answer_is_not_read_forever(self):
         for text in (b"HTTP/2 200\r\n\r\n", b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", b"x" * 70000,

@@ -134,14 +134,14 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class ScriptedServers:
-    """All of them, for the length of a `with`, and a port at which nobody listens (`away`)."""
+    """All servers for the duration of a `with`, and a port that refuses connections (`unreachable`)."""
 
     def __init__(self):
         self._servers = {name: _Server(answer) for name, answer in SCRIPTS.items()}
-        self._away = socket.socket()
-        self._away.bind(("127.0.0.1", 0))
+        self._unreachable = socket.socket()
+        self._unreachable.bind(("127.0.0.1", 0))
         self.urls = {name: f"http://127.0.0.1:{one.server_address[1]}" for name, one in self._servers.items()}
-        self.urls["away"] = f"http://127.0.0.1:{self._away.getsockname()[1]}"
+        self.urls["unreachable"] = f"http://127.0.0.1:{self._unreachable.getsockname()[1]}"
 
     def counts(self, name):
         return dict(self._servers[name].counts)
@@ -158,4 +158,4 @@ class ScriptedServers:
             server.is_over.set()
             server.shutdown()
             server.server_close()
-        self._away.close()
+        self._unreachable.close()

@@ -1,4 +1,4 @@
-// How much is admitted, over any trace: bounds on every stretch of time, and what more limit gives.
+// How much is admitted on any trace: bounds on every range of time, and the effect of a higher limit.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,7 +18,7 @@ struct Arrival {
   std::uint64_t cost;
 };
 
-// Requests in the order of time. Many come at one instant, and many ask for all there is.
+// Requests in order of time. Many come at one instant, and many ask for everything.
 std::vector<Arrival> any_arrivals(const Numbers& numbers) {
   std::vector<Arrival> arrivals;
   Instant now = any_start();
@@ -36,7 +36,7 @@ weir::Limit valid_limit(const Numbers& numbers) {
   return *limit;
 }
 
-// What of `arrivals` is admitted. A cost that is too much is asked for again as what remains.
+// The admitted part of `arrivals`. A cost that is too high is repeated with what remains.
 template <class A>
 std::vector<Arrival> admitted_of(const weir::Limit& limit, const std::vector<Arrival>& arrivals) {
   Subject<A> subject(limit);
@@ -53,7 +53,7 @@ std::vector<Arrival> admitted_of(const weir::Limit& limit, const std::vector<Arr
   return admitted;
 }
 
-// The most that was admitted in any stretch [t, t + length).
+// The maximum admitted in any range [t, t + length).
 Int max_in_any_range(const std::vector<Arrival>& admitted, Duration length) {
   Int most = 0;
   for (std::size_t first = 0; first < admitted.size(); ++first) {
@@ -71,9 +71,8 @@ class AdmissionProperty : public testing::Test {};
 
 TYPED_TEST_SUITE(AdmissionProperty, AllAlgorithms::Apply<testing::Types>);
 
-// Log: the limit. Fixed window: two limits, at the seam. Counter: less than two. Buckets: the burst, and what
-// flows in meanwhile.
-TYPED_TEST(AdmissionProperty, NoStretchOfOneWindowHasMoreThanTheStatedWorst) {
+// Log: the limit. Fixed window: two limits, at a boundary. Counter: less than two. Buckets: the burst plus the refill.
+TYPED_TEST(AdmissionProperty, NoRangeOfOneWindowExceedsTheDocumentedMaximum) {
   EXPECT_TRUE(rc::check([] {
     const Numbers numbers = any_numbers();
     const auto limit = valid_limit<TypeParam>(numbers);
@@ -87,7 +86,7 @@ TYPED_TEST(AdmissionProperty, NoStretchOfOneWindowHasMoreThanTheStatedWorst) {
   }));
 }
 
-TYPED_TEST(AdmissionProperty, NoMoreIsAdmittedInAnyStretchThanItsRateAndOneBurst) {
+TYPED_TEST(AdmissionProperty, NoRangeAdmitsMoreThanItsRateAndOneBurst) {
   if constexpr (is_bucket<TypeParam>) {
     EXPECT_TRUE(rc::check([] {
       const Numbers numbers = any_numbers();

@@ -1,4 +1,4 @@
-// Token bucket, GCRA and leaky bucket as a meter: three names, one arithmetic.
+// Token bucket, GCRA and leaky bucket as a meter: three names for one algorithm.
 #include "tests/core/rows.h"
 
 namespace weir::core {
@@ -95,7 +95,7 @@ TYPED_TEST(BucketTest, RefundGivesTokensBackButNeverMoreThanTheBurst) {
   this->refund(1, charge, 0s);
   EXPECT_EQ(this->remaining(0s), 2U);
   EXPECT_EQ(this->reset_after(0s), 30s);
-  this->refund(3, charge, 25s);  // of which two and a half have flowed in by themselves
+  this->refund(3, charge, 25s);  // two and a half of which have been refilled
   EXPECT_EQ(this->remaining(25s), 5U);
   EXPECT_EQ(this->reset_after(25s), 0s);
   this->use(5, 25s);
@@ -160,7 +160,7 @@ TYPED_TEST(BucketTest, UsageBeyondTheNewTimeToFillIsClampedToIt) {
   EXPECT_EQ(this->wait_for(1, 0s), 10s);
 }
 
-// One token at 7 per 3 s: 428,571 us and 3 sevenths. There are no 3 halves of a microsecond.
+// One token at 7 per 3 s: 428,571 us and 3 sevenths, which is not a whole number of halves.
 TYPED_TEST(BucketTest, FractionThatDoesNotFitTheNewRateRoundsUpOneMicrosecond) {
   this->limited_to(this->limit(10, 7, 3s));
   this->use(1, 0s);
@@ -169,7 +169,7 @@ TYPED_TEST(BucketTest, FractionThatDoesNotFitTheNewRateRoundsUpOneMicrosecond) {
   EXPECT_EQ(this->forget_at(), 428'572us);
 }
 
-TYPED_TEST(BucketTest, NewNumbersGiveNobodyAFreshBurst) {
+TYPED_TEST(BucketTest, NewNumbersGrantNoNewBurst) {
   for (const std::uint64_t burst : {1U, 2U, 9U, 10U}) {
     this->limited_to(this->limit(10, 1, 1s));
     this->use(10, 0s);
@@ -179,7 +179,7 @@ TYPED_TEST(BucketTest, NewNumbersGiveNobodyAFreshBurst) {
   }
 }
 
-// A consumer used 600 s of other numbers; by these, none can be further ahead than 30 s.
+// A consumer used 600 s under other numbers; under these, at most 30 s are possible.
 template <class A>
 struct BeyondReach {
   explicit BeyondReach(const weir::Limit& numbers) : limit(numbers) {
@@ -198,7 +198,7 @@ struct BeyondReach {
   ArrivalState state;
 };
 
-TYPED_TEST(BucketTest, WhoIsBeyondReachWaitsForOneTokenFromTheFirstDenialOn) {
+TYPED_TEST(BucketTest, AStateBeyondReachWaitsForOneTokenFromTheFirstDenialOn) {
   BeyondReach<TypeParam> consumer(this->limit(3, 1, 10s));
   const ArrivalState before = consumer.state;
   for (const Duration at : {0s, 100s}) {

@@ -1,4 +1,4 @@
-// Fixed windows whose edges a calendar gives.
+// Fixed windows with the edges of a calendar.
 #include <array>
 
 #include "core/calendar.h"
@@ -7,7 +7,7 @@
 namespace weir::core {
 namespace {
 
-// Windows between the given edges, in seconds; the calendar of one test.
+// Windows between the given edges, in seconds.
 class GivenCalendar final : public Calendar {
  public:
   explicit GivenCalendar(std::vector<int> edges) : Calendar(CalendarUnit::day, "here"), edges_(std::move(edges)) {}
@@ -99,7 +99,7 @@ TEST_F(CalendarWindowTest, ZoneWhoseWindowEndsLaterTakesOverTheCount) {
   carry_over_to(calendar_limit(3, west), 21s);
   EXPECT_EQ(remaining(21s), 1U);
   use(1, 22s);
-  EXPECT_EQ(wait_for(1, 34s), 2s);  // where it ends by the new zone, no longer at 33 s
+  EXPECT_EQ(wait_for(1, 34s), 2s);  // the end in the new zone, no longer at 33 s
   EXPECT_EQ(remaining(36s), 3U);
 }
 
@@ -111,7 +111,7 @@ TEST_F(CalendarWindowTest, ZoneWhoseWindowEndsEarlierTakesOverTheCount) {
   EXPECT_EQ(remaining(30s), 3U);
 }
 
-// As on a shared store, where nobody goes over the states.
+// As on a shared store, where states are not updated for new numbers.
 TEST_F(CalendarWindowTest, CountOfAnEarlierWindowIsNotTakenIntoTheNextOne) {
   const FixedWindow::Limit western(calendar_limit(3, west));
   const FixedWindow::Limit eastern(calendar_limit(3, east));

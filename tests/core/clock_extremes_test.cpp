@@ -1,4 +1,4 @@
-// Every algorithm at the ends of time and with the largest numbers: no overflow, no trap, no refill.
+// Every algorithm at the extremes of time and with the largest numbers: no overflow, no trap, no refill.
 #include <limits>
 #include <tuple>
 
@@ -14,7 +14,7 @@ constexpr std::uint64_t two_to_53 = std::uint64_t{1} << 53;
 template <class A>
 class ClockExtremes : public testing::Test {
  protected:
-  // The smallest, the largest and the slowest that can be built.
+  // The smallest, the largest and the slowest valid limits.
   static std::vector<weir::Limit> limits() {
     constexpr bool is_log = std::is_same_v<A, SlidingWindowLog>;
     std::vector<weir::Limit> limits;
@@ -104,7 +104,7 @@ TYPED_TEST(ClockExtremes, StepBackOfACenturyRefillsNothing) {
   }
 }
 
-// The widest products there are.
+// The largest products that occur.
 TYPED_TEST(ClockExtremes, LargestDebtIsPaidExactly) {
   const Instant today = at(1'800'000'000s);
   for (const weir::Limit& limit : this->limits()) {

@@ -1,4 +1,4 @@
-// What the conformance suites share: every state that a few operations lead to, for an algorithm and its model.
+// Shared by the conformance suites: every state that a few operations lead to, for an algorithm and its model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class Conformance : public testing::Test {
  protected:
   using Model = typename ModelOf<A>::Type;
 
-  // A state, its model, and the time.
+  // A state, its model and the time.
   struct Situation {
     Subject<A> subject;
     Model model;
@@ -28,11 +28,13 @@ class Conformance : public testing::Test {
     [[nodiscard]] Situation copy() const { return {subject.copy(), model, now, story}; }
     [[nodiscard]] oracle::Int micros() const { return now.time_since_epoch().count(); }
 
-    // What can be seen of it, in the tests that compare states by what they answer.
-    [[nodiscard]] static std::vector<Duration> moments() {
+    // The times at which tests compare states by their answers.
+    [[nodiscard]] static std::vector<Duration> sample_times() {
       return {Duration{0}, Duration{1}, Duration{2}, Duration{5}, Duration{11}, Duration{30}};
     }
-    [[nodiscard]] std::vector<Decision> seen_from(Instant then) const { return subject.seen_from(then, moments()); }
+    [[nodiscard]] std::vector<Decision> seen_from(Instant then) const {
+      return subject.seen_from(then, sample_times());
+    }
     [[nodiscard]] std::vector<Decision> seen() const { return seen_from(now); }
   };
 
@@ -51,8 +53,8 @@ class Conformance : public testing::Test {
       ASSERT_EQ(actual[i], expected[i]) << "of what is seen, number " << i;
   }
 
-  // Calls work(situation) for every situation that up to three operations lead to. Stops at the first failure
-  // and tells how it came to it.
+  // Calls work(situation) for every situation that up to three operations lead to. Stops at the first failure and
+  // reports how it was reached.
   template <class Work>
   static void in_every_situation(Work work) {
     for (const Numbers& numbers : small_numbers()) {
@@ -98,7 +100,7 @@ class Conformance : public testing::Test {
     }
   }
 
-  // A log that is full of entries puts a debt to the newest of them, which its model does not.
+  // A log that is full of entries adds a debt to the newest of them; its model does not.
   static bool is_exact_in_debt(const Situation& situation, Duration step) {
     if constexpr (std::is_same_v<A, SlidingWindowLog>) {
       return situation.model.instants(situation.micros() + step.count()) < situation.model.capacity();

@@ -1,4 +1,4 @@
-// Refunds, settlements, forgetting, new numbers and odd clocks, for every algorithm and in every small situation.
+// Refunds, settlements, forgetting, new numbers and clock steps, for every algorithm in every small situation.
 #include <limits>
 
 #include "tests/core/conformance.h"
@@ -97,7 +97,7 @@ TYPED_TEST(CorrectionConformance, StateIsAsGoodAsFreshFromForgetAtOnAndNotBefore
     TestFixture::expect_alike(old.subject.seen_from(then, {Duration{0}, microsecond}),
                               fresh.seen_from(then, {Duration{0}, microsecond}));
     ASSERT_EQ(old.subject.decide(Cost{1}, then), fresh.decide(Cost{1}, then));
-    TestFixture::expect_alike(old.seen_from(then), fresh.seen_from(then, situation.moments()));
+    TestFixture::expect_alike(old.seen_from(then), fresh.seen_from(then, situation.sample_times()));
     if (forgotten <= situation.now) return;
     ASSERT_LT(numbers.peek(Cost{0}, forgotten - microsecond).remaining, numbers.capacity());
   });
@@ -140,7 +140,7 @@ TYPED_TEST(CorrectionConformance, CenturyLaterEverythingIsBack) {
   this->in_every_situation([](const auto& situation) {
     const Instant later = situation.now + std::chrono::years{100};
     const auto fresh = situation.subject.fresh();
-    TestFixture::expect_alike(situation.seen_from(later), fresh.seen_from(later, situation.moments()));
+    TestFixture::expect_alike(situation.seen_from(later), fresh.seen_from(later, situation.sample_times()));
   });
 }
 

@@ -1,4 +1,4 @@
-// What a decision promises, for every algorithm and in every small situation.
+// The guarantees of a decision, for every algorithm in every small situation.
 #include <tuple>
 
 #include "tests/core/conformance.h"

@@ -1,5 +1,5 @@
-// Drives an algorithm and its model with the same operations and says where they first differ.
-// Used with random traces (RapidCheck) and with any bytes (the fuzzer).
+// Drives an algorithm and its model with the same operations and reports where they first differ. Used with random
+// traces (RapidCheck) and with any bytes (the fuzzer).
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace weir::core {
 struct Operation {
   enum class Kind : std::uint8_t {
     decide,
-    refund,     // a part of one of the charges before
-    settle_up,  // charges without asking
+    refund,     // a part of an earlier charge
+    settle_up,  // charges without a decision
   };
 
   Kind kind = Kind::decide;
-  Duration step{};  // since the operation before; below zero when the clock steps back
+  Duration step{};  // since the previous operation; negative when the clock steps back
   std::uint64_t cost = 1;
   Duration max_wait = Duration::max();  // queues only
 };
@@ -63,7 +63,7 @@ class Differential {
 
   Differential(const weir::Limit& limit, Instant start) : subject_(limit), model_(limit), limit_(limit), now_(start) {}
 
-  // How the two differ, if they do.
+  // Returns the difference, if any.
   std::optional<std::string> apply(const Operation& operation) {
     now_ += operation.step;
     switch (operation.kind) {
@@ -94,8 +94,8 @@ class Differential {
   static Int timeout(const Operation& operation) { return std::max<Int>(0, operation.max_wait.count()); }
   [[nodiscard]] Int now() const { return now_.time_since_epoch().count(); }
 
-  // A bucket knows no more than the time at which it will be full. So while the clock is behind the newest
-  // write, it takes the step back for usage: stricter than its model, until time has caught up.
+  // A bucket only knows when it will be full. While the clock is behind the newest write, the step back counts as
+  // usage: stricter than the model, until time has caught up.
   [[nodiscard]] bool is_stricter_now() const {
     if constexpr (is_bucket<A>) return model_.is_behind(now());
     return false;
@@ -124,15 +124,15 @@ class Differential {
   void refund(std::uint64_t choice) {
     if (charges_.empty() || is_stricter_now()) return;
     if constexpr (is_bucket<A>) {
-      if (model_.backlog(now()) == 0) return;  // all has flowed in again
+      if (model_.backlog(now()) == 0) return;  // all of it was refilled
     }
     const std::size_t chosen =
         std::is_same_v<A, LeakyBucketQueue> && choice % 2 == 0 ? charges_.size() - 1 : choice % charges_.size();
     Charge& charge = charges_[chosen];
     std::uint64_t cost = 1 + choice / 2 % charge.left;
     if constexpr (std::is_same_v<A, LeakyBucketQueue>) {
-      // A turn is given back whole. After a debt, or where a turn is shorter than a microsecond, the instant
-      // does not tell whose turn it is.
+      // A turn is given back as a whole. After a debt, or if a turn is shorter than a microsecond, the instant does not
+      // identify the turn.
       if (in_debt_once_ || limit_.rate().count > static_cast<std::uint64_t>(limit_.rate().per.count())) return;
       cost = charge.left;
     }
@@ -145,7 +145,7 @@ class Differential {
   void settle_up(std::uint64_t cost) {
     if (cost == 0 || is_stricter_now()) return;
     if constexpr (std::is_same_v<A, SlidingWindowLog>) {
-      // A log that is full of entries puts a debt to the newest of them: see sliding_window_log_test.cpp.
+      // A log that is full of entries adds a debt to the newest of them: see sliding_window_log_test.cpp.
       if (model_.instants(now()) >= model_.capacity()) return;
     }
     in_debt_once_ = true;

@@ -1,4 +1,4 @@
-// Every algorithm against its naive model, on random traces: all numbers of all decisions are the same.
+// Every algorithm against its naive model, on random traces: all numbers of all decisions are equal.
 #include "tests/core/differential.h"
 
 #include <gtest/gtest.h>

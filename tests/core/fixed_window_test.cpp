@@ -1,4 +1,4 @@
-// Fixed window: a count in each window, aligned to the epoch.
+// Fixed window: one count per window, aligned to the epoch.
 #include "tests/core/rows.h"
 
 namespace weir::core {
@@ -42,8 +42,8 @@ TEST(FixedWindow, DayIsADayInUtc) {
                            {{noon, 5, admitted(0, 12h)}, {noon + 1s, 1, denied(0, 12h - 1s, 12h - 1s)}});
 }
 
-// What the documentation warns of.
-TEST(FixedWindow, TwiceTheLimitPassesAtTheSeamOfTwoWindows) {
+// The documentation warns of this.
+TEST(FixedWindow, TwiceTheLimitPassesAroundAWindowBoundary) {
   expect_rows<FixedWindow>(fixed_limit(100, 60s), {{60s - 1us, 100, admitted(0, 1us)}, {60s, 100, admitted(0, 60s)}});
 }
 

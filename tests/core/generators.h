@@ -1,5 +1,5 @@
-// Random limits and traces that are likely to hit an edge: rates that do not divide, steps of about a token or
-// a window, instants that repeat, clocks that step back or far ahead.
+// Random limits and traces that are likely to hit an edge: rates that do not divide, steps of about a token or a
+// window, repeated instants, clocks that step back or far ahead.
 #pragma once
 
 #include <rapidcheck.h>
@@ -11,7 +11,7 @@
 
 namespace weir::core {
 
-// Evenly, from the first case on.
+// Uniform, from the first case on.
 inline std::int64_t any_between(std::int64_t low, std::int64_t high) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(low, high + 1));
 }
@@ -22,8 +22,8 @@ inline std::uint64_t any_count(std::int64_t low, std::int64_t high) {
 
 enum class Scale { microseconds, seconds, fast, slow };
 
-// A few microseconds, where every instant can be tried; what people write; more than one in a microsecond; one
-// in a long time.
+// A few microseconds, where every instant can be tried; realistic numbers; more than one per microsecond; very slow
+// rates.
 inline Numbers any_numbers(Scale scale) {
   switch (scale) {
     case Scale::microseconds:
@@ -42,7 +42,7 @@ inline Numbers any_numbers() {
   return any_numbers(static_cast<Scale>(any_between(0, 3)));
 }
 
-// A length around which something changes: a token, the time to fill, a window, its half.
+// A duration around which something changes: a token, the time to fill, a window, half of it.
 inline std::int64_t any_landmark(const Numbers& numbers) {
   const auto per = numbers.per.count();
   const auto token = per / static_cast<std::int64_t>(numbers.count);
@@ -106,12 +106,12 @@ inline Operation any_operation(const Numbers& numbers) {
   return operation;
 }
 
-// Shrinks by leaving operations out.
+// Shrinks by omitting operations.
 inline std::vector<Operation> any_trace(const Numbers& numbers) {
   return *rc::gen::container<std::vector<Operation>>(rc::gen::exec([=] { return any_operation(numbers); }));
 }
 
-// Anywhere, before the epoch too.
+// Any time, including before the epoch.
 inline Instant any_start() {
   return Instant{Duration{any_between(-(std::int64_t{1} << 53), std::int64_t{1} << 53)}};
 }

@@ -1,4 +1,4 @@
-// Leaky bucket with a queue: who is admitted waits for its turn.
+// Leaky bucket with a queue: an admitted request waits for its turn.
 #include "tests/core/rows.h"
 
 namespace weir::core {
@@ -47,7 +47,7 @@ TEST(LeakyBucketQueue, HeavyRequestWaitsForItsTurnAndMakesOthersWaitLonger) {
                                                     });
 }
 
-TEST(LeakyBucketQueue, TurnsAreRoundedUpSoThatNobodyComesEarly) {
+TEST(LeakyBucketQueue, TurnsAreRoundedUpSoThatNoRequestIsEarly) {
   expect_rows<LeakyBucketQueue>(line_of(7, 7, 3us), {
                                                         {0us, 1, admitted(7, 1us)},       // until 3/7
                                                         {0us, 1, admitted(6, 1us, 1us)},  // 3/7
@@ -76,14 +76,14 @@ TEST_F(LeakyBucketQueueTest, TurnBeyondMaxWaitIsADenialThatChargesNothing) {
   EXPECT_EQ(patient.delay, 15s);
 }
 
-TEST_F(LeakyBucketQueueTest, WhoCannotWaitAtAllPassesOnlyAnEmptyQueue) {
+TEST_F(LeakyBucketQueueTest, ACallerThatCannotWaitPassesOnlyAnEmptyQueue) {
   EXPECT_TRUE(charge_within(0s, 1, 0s).admitted);
   EXPECT_EQ(charge_within(0s, 1, 0s).retry_after, 10s);
   EXPECT_FALSE(charge_within(0s, 1, 10s - 1us).admitted);
   const Decision turn = charge_within(0s, 1, 10s);
   EXPECT_TRUE(turn.admitted);
   EXPECT_EQ(turn.delay, 0s);
-  EXPECT_EQ(turn.remaining, 0U);  // for one who cannot wait
+  EXPECT_EQ(turn.remaining, 0U);  // for a caller that cannot wait
 }
 
 TEST_F(LeakyBucketQueueTest, NegativeMaxWaitIsNoWait) {

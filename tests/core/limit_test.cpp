@@ -1,4 +1,4 @@
-// Limits: what cannot be kept exactly cannot be built, and the error says which number and what its maximum is.
+// Limits: numbers that cannot be exact are rejected, and the error names the number and its maximum.
 #include "weir/limit.h"
 
 #include <gtest/gtest.h>
@@ -37,30 +37,29 @@ std::string message(const Result<Limit>& result) {
   return result ? "accepted" : result.error().message();
 }
 
-TEST(LimitTest, EveryWrongNumberIsRefusedByNameWithItsMaximum) {
+TEST(LimitTest, EveryWrongNumberIsRejectedByNameWithItsMaximum) {
   const WindowNumbers none_in_a_minute{.limit = 0, .window = 60s};
   struct Row {
     Result<Limit> result;
     std::string expected;
   };
   const std::vector<Row> rows{
-      {bucket({0, 1s}, 1), "rate.count: 0 would never admit anything: give at least 1"},
-      {bucket({1, 0s}, 1), "rate.per: 0 us is not a length of time: give at least 1 us"},
-      {bucket({1, -3us}, 1), "rate.per: -3 us is not a length of time: give at least 1 us"},
-      {bucket({1, 1s}, 0), "burst: 0 would never admit anything: give at least 1"},
+      {bucket({0, 1s}, 1), "rate.count: 0 would never admit anything: must be at least 1"},
+      {bucket({1, 0s}, 1), "rate.per: 0 us is not positive: must be at least 1 us"},
+      {bucket({1, -3us}, 1), "rate.per: -3 us is not positive: must be at least 1 us"},
+      {bucket({1, 1s}, 0), "burst: 0 would never admit anything: must be at least 1"},
       {bucket({7, 3s}, two_to_53),
-       "burst: 9007199254740992 is too large: at most 1286742750677284 at 7 per 3000000 us (to stay exact)"},
+       "burst: 9007199254740992 is too large: at most 1286742750677284 at 7 per 3 s (to stay exact)"},
       {bucket({1, 1s}, 315'360'001),
-       "burst: 315360001 is too large: at most 315360000 at 1 per 1000000 us (to fill within 10 years)"},
+       "burst: 315360001 is too large: at most 315360000 at 1 per 1 s (to fill within 10 years)"},
       {bucket({1, ten_years + 1us}, 1),
-       "rate.per: 315360000000001 us for 1 is too slow: one every 315360000000000 us (10 years) at the slowest"},
+       "rate.per: 315360000000001 us for 1 is too slow: one every 3650 days (10 years) at the slowest"},
       {bucket({two_to_53 + 1, 1us}, 1), "rate.count: 9007199254740993 is too large: at most 9007199254740992 per 1 us"},
-      {Limit::fixed_window(none_in_a_minute), "limit: 0 would never admit anything: give at least 1"},
-      {Limit::fixed_window({.limit = 1, .window = 0s}), "window: 0 us is not a length of time: give at least 1 us"},
-      {Limit::sliding_window_log({.limit = 1, .window = -1us}),
-       "window: -1 us is not a length of time: give at least 1 us"},
+      {Limit::fixed_window(none_in_a_minute), "limit: 0 would never admit anything: must be at least 1"},
+      {Limit::fixed_window({.limit = 1, .window = 0s}), "window: 0 us is not positive: must be at least 1 us"},
+      {Limit::sliding_window_log({.limit = 1, .window = -1us}), "window: -1 us is not positive: must be at least 1 us"},
       {Limit::sliding_window_counter({.limit = 1, .window = ten_years + 1us}),
-       "window: 315360000000001 us is too long: at most 315360000000000 us (10 years)"},
+       "window: 315360000000001 us is too long: at most 3650 days (10 years)"},
       {Limit::fixed_window({.limit = 4'294'967'296, .window = 1s}),
        "limit: 4294967296 is too large: at most 4294967295 for fixed_window"},
       {Limit::sliding_window_counter({.limit = enormous, .window = 1s}),
@@ -71,17 +70,17 @@ TEST(LimitTest, EveryWrongNumberIsRefusedByNameWithItsMaximum) {
   for (const Row& row : rows) EXPECT_EQ(message(row.result), row.expected);
 }
 
-// The numbers of a queue are its own: it is one shorter than the burst it stands for.
-TEST(LimitTest, QueueThatIsTooLongIsRefusedWithTheLongestThatIsNot) {
+// A queue is one shorter than its burst.
+TEST(LimitTest, QueueThatIsTooLongIsRejectedWithItsMaximum) {
   EXPECT_TRUE(queue({1, 1s}, 315'359'999));
   EXPECT_EQ(message(queue({1, 1s}, 315'360'000)),
-            "queue: 315360000 is too large: at most 315359999 at 1 per 1000000 us (to fill within 10 years)");
+            "queue: 315360000 is too large: at most 315359999 at 1 per 1 s (to fill within 10 years)");
   EXPECT_TRUE(queue({1, 1us}, two_to_53 / 100));
   EXPECT_EQ(message(queue({1 << 20, 1us}, (std::uint64_t{1} << 33))),
             "queue: 8589934592 is too large: at most 8589934591 at 1048576 per 1 us (to stay exact)");
 }
 
-TEST(LimitTest, QueueOfAnyLengthIsRefusedByNameAndNeverWraps) {
+TEST(LimitTest, QueueOfAnyLengthIsRejectedByNameAndNeverWraps) {
   for (const std::uint64_t length : {two_to_53, two_to_53 + 1, enormous - 1, enormous}) {
     const auto refused = queue({1, 1us}, length);
     ASSERT_FALSE(refused) << length;
@@ -124,7 +123,7 @@ TEST(LimitTest, LargestNumbersAreAccepted) {
   EXPECT_FALSE(bucket({50'000'000, 1s}, two_to_53 / 50 + 1));
 }
 
-// The rate is reduced first, so it is the rate that counts and not how it was written.
+// The rate is reduced first, so the notation does not matter.
 TEST(LimitTest, RateThatIsTooLargeAsWrittenIsFineOnceReduced) {
   EXPECT_EQ(bucket({std::uint64_t{1} << 62, Duration{std::int64_t{1} << 61}}, 1).value().rate(), (Rate{2, 1us}));
   EXPECT_EQ(bucket({3 * two_to_53, 3us}, 1).value().rate(), (Rate{two_to_53, 1us}));
@@ -132,7 +131,7 @@ TEST(LimitTest, RateThatIsTooLargeAsWrittenIsFineOnceReduced) {
 }
 
 // burst x N <= 2^53 in lowest terms, and full within ten years.
-TEST(LimitTest, BucketIsRefusedExactlyWhereItCouldNotBeKept) {
+TEST(LimitTest, BucketIsRejectedExactlyWhereItCouldNotBeExact) {
   __extension__ using Wide = unsigned __int128;
   const auto longest = static_cast<std::uint64_t>(ten_years.count());
   for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{7}, two_to_53, two_to_53 + 1, enormous}) {

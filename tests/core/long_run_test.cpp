@@ -1,7 +1,7 @@
-// Long runs: what was admitted never leaves rate x time + burst by a whole token.
+// Long runs: what is admitted never deviates from rate x time + burst by a whole token.
 //
-// The burst is at least two tokens, and two microseconds' worth: instants are whole microseconds, so a bucket
-// that is smaller overflows between two of them, and what overflows is lost by definition.
+// The burst is at least two tokens, and two microseconds' worth: instants are whole microseconds, so a smaller bucket
+// overflows between two of them, and the overflow is lost by definition.
 #include <cstdint>
 #include <random>
 
@@ -14,12 +14,12 @@ namespace {
 
 using oracle::Int;
 
-// Seconds in an optimised build.
+// Takes seconds in an optimised build.
 constexpr Duration a_year = 24h * static_cast<int>(cases(365));
 
 const Instant start = at(1'700'000'000'000'003us);
 
-// How many tokens there were in all, `elapsed` after a start with a full bucket.
+// The total number of tokens `elapsed` after a start with a full bucket.
 Int tokens_by(const weir::Limit& limit, Duration elapsed) {
   return Int{limit.capacity()} +
          oracle::floor_divide(Int{elapsed.count()} * limit.rate().count, limit.rate().per.count());
@@ -39,7 +39,7 @@ class LongRun : public testing::Test {
     return limit_of<A>({.capacity = burst, .count = rate.count, .per = rate.per}).value();
   }
 
-  // A lone caller who always comes back exactly when told to.
+  // A lone caller that always returns exactly at retry_after.
   static void comes_when_told_for(Duration length, const weir::Limit& limit, std::uint64_t cost) {
     Subject<A> subject(limit);
     Int taken = 0;
@@ -68,7 +68,7 @@ TYPED_TEST(LongRun, SevenPerThreeSecondsDoNotDriftInAWeekTakenOneByOne) {
   this->comes_when_told_for(7 * 24h, this->limit(2, {7, 3s}), 1);
 }
 
-TYPED_TEST(LongRun, WhoTakesAllThereIsAtAnyTimeHasExactlyRateTimesTimeAndBurst) {
+TYPED_TEST(LongRun, AGreedyCallerGetsExactlyRateTimesTimePlusBurst) {
   const std::vector<Rate> rates{
       {1, 30 * 24h},          {1, 24h},        {3, 24h},     {7, 3s},          {1000, 1s},
       {999'983, 1s},          {1'000'003, 1s}, {48'611, 7h}, {49'999'999, 1s}, {50'000'000, 1s},
@@ -77,7 +77,7 @@ TYPED_TEST(LongRun, WhoTakesAllThereIsAtAnyTimeHasExactlyRateTimesTimeAndBurst) 
     const auto in_a_microsecond = rate.count / static_cast<std::uint64_t>(rate.per.count());
     const weir::Limit limit = this->limit(10 + 10 * in_a_microsecond, rate);
     Subject<TypeParam> subject(limit);
-    // Less than a token is left over at each visit, so the bucket never overflows.
+    // Less than a token is left at each visit, so the bucket never overflows.
     const Duration max_step = time_of(limit, 2 * Int{limit.capacity()} - 1) - 1us;
     std::mt19937_64 random(rate.count);
     Int taken = 0;
@@ -104,13 +104,13 @@ TEST(LongRunOfAQueue, TurnsDoNotDriftInAYear) {
       ASSERT_TRUE((decision.charged_at - start).count() == turn) << "turn of " << static_cast<std::int64_t>(taken);
       taken += 5;
     } else {
-      now += *decision.retry_after + 1s;  // the line is shorter by then, but not empty
+      now += *decision.retry_after + 1s;  // the queue is shorter by then, but not empty
     }
   }
   EXPECT_TRUE(taken > Int{static_cast<std::int64_t>(cases(70'000'000))});
 }
 
-// The bucket of one token is full for a part of a microsecond before anybody can come.
+// The bucket of one token is full for a part of a microsecond before a request can arrive.
 TEST(LongRunOfASingleToken, IsOnePerWholeMicrosecondsOfAToken) {
   expect_rows<Gcra>(weir::Limit::gcra({.rate = {7, 3s}, .burst = 1}).value(),
                     {

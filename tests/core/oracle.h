@@ -1,16 +1,16 @@
-// Naive models of the algorithms, to hold the real ones against: plain sums over exact whole numbers, no
-// formula solved for time. A model only says how much room there is at an instant; waits are found by trying
-// one instant after the other (see oracle_decision.h).
+// Naive models of the algorithms for comparison: plain sums over exact whole numbers, no formula solved for time. A
+// model only computes how much room there is at an instant; waits are found by trying one instant after the other (see
+// oracle_decision.h).
 //
 // Every model has:
-//   capacity()                what a consumer at rest can take at once
-//   room(now)                 the largest cost that fits now; below zero in debt
-//   charge(cost, now)         takes it, and says where a refund has to go
+//   capacity()                the maximum for an idle consumer
+//   room(now)                 the largest cost that fits now; negative in debt
+//   charge(cost, now)         takes it, and returns where a refund must go
 //   refund(cost, where, now)  gives it back there, if it still counts
-//   owe(cost, now)            takes it without asking, into a debt of at most one capacity
-//   rest_after(now)           a time by which all is surely forgotten
+//   owe(cost, now)            takes it without a decision, into a debt of at most one capacity
+//   rest_after(now)           a time by which all is certainly forgotten
 //
-// When the clock steps back, no time has passed: a model goes on from its newest write.
+// When the clock steps back, no time has passed: a model continues from its newest write.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr Int ceil_divide(Int a, Int b) {
   return -floor_divide(-a, b);
 }
 
-// Tokens and when they were last counted. A token is kept as `per` parts, of which `count` flow in each microsecond.
+// Tokens and when they were last counted. A token is `per` parts, of which `count` are refilled each microsecond.
 class Bucket {
  public:
   explicit Bucket(const Limit& limit)
@@ -50,7 +50,7 @@ class Bucket {
     return last_ + backlog(last_);
   }
 
-  // What has flowed in since the charge is not given back a second time.
+  // What was refilled since the charge is not given back again.
   void refund(Int cost, Int where, Int now) {
     const Int visible = std::max<Int>(0, where - now) * count_;
     write(std::min(parts(now) + std::min(cost * per_, visible), full()), now);
@@ -58,7 +58,7 @@ class Bucket {
   void owe(Int cost, Int now) { write(std::max(parts(now) - cost * per_, -full()), now); }
   [[nodiscard]] Int rest_after(Int now) const { return std::max(now, last_) + 2 * ceil_divide(full(), count_) + 1; }
 
-  // How long until everything that was taken has flowed in again.
+  // The time until everything taken is refilled.
   [[nodiscard]] Int backlog(Int now) const { return ceil_divide(full() - parts(now), count_); }
 
   [[nodiscard]] bool is_behind(Int now) const { return now < last_; }
@@ -78,7 +78,7 @@ class Bucket {
   Int last_ = long_ago;
 };
 
-// A bucket whose customers stand in line. Only who came last can leave it again.
+// A bucket whose requests wait in line. Only the last one can leave it.
 class Queue : public Bucket {
  public:
   using Bucket::Bucket;
@@ -100,7 +100,7 @@ class Queue : public Bucket {
   Int tickets_ = 0;
 };
 
-// A count for each window there ever was.
+// A count for every window.
 class Windows {
  public:
   explicit Windows(const Limit& limit) : capacity_(limit.capacity()), window_(limit.rate().per.count()) {}
@@ -152,7 +152,7 @@ class SlidingWindowCounter : public Windows {
   void owe(Int cost, Int now) { add(std::clamp<Int>(capacity() + room(now), 0, cost), now); }
 };
 
-// Each charge with its time. The window is (now - W, now].
+// Every charge with its time. The window is (now - W, now].
 class SlidingWindowLog {
  public:
   explicit SlidingWindowLog(const Limit& limit) : capacity_(limit.capacity()), window_(limit.rate().per.count()) {}
@@ -188,7 +188,7 @@ class SlidingWindowLog {
     return (entries_.empty() ? now : std::max(now, entries_.back().first)) + window_;
   }
 
-  // At how many instants something was charged that still counts.
+  // The number of instants with charges that still count.
   [[nodiscard]] Int instants(Int now) const {
     std::map<Int, Int> live;
     for (const auto& [time, cost] : entries_) {

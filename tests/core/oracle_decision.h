@@ -1,5 +1,5 @@
-// What a model of oracle.h says to a request. Every wait is found by trying: instant after instant where that
-// is feasible, by halving otherwise (room only ever grows for a lone caller, so halving finds the same).
+// Decisions of the models of oracle.h. Every wait is found by trying: instant by instant where feasible, otherwise by
+// bisection (room only grows for a lone caller, so the result is the same).
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline Duration length(Int micros) {
   return Duration{static_cast<std::int64_t>(micros)};
 }
 
-// How long the line is in which a new customer would stand; no line, no wait.
+// The length of the line for a new request; zero without a line.
 template <class Model>
 Int wait_in_line(const Model& /*model*/, Int /*now*/) {
   return 0;
@@ -49,7 +49,7 @@ bool admits(const Model& model, Int cost, Int now, Int max_wait) {
   return cost <= model.room(now) && can_wait;
 }
 
-// The numbers that describe a model as it stands now.
+// The numbers that describe the model now.
 template <class Model>
 void describe(Decision& decision, const Model& model, Int now, Int max_wait) {
   const bool can_wait = wait_in_line(model, now) <= max_wait;
@@ -58,7 +58,7 @@ void describe(Decision& decision, const Model& model, Int now, Int max_wait) {
   decision.reset_after = length(first_instant(now, model.rest_after(now), at_rest) - now);
 }
 
-// Decides and charges. `charged_at` is left alone: a model has its own idea of where a charge went (`where`).
+// Decides and charges. `charged_at` is not set: a model has its own notion of where a charge went (`where`).
 template <class Model>
 Decision decide(Model& model, Cost asked, Int now, Int& where, Int max_wait = std::numeric_limits<Int>::max()) {
   const Int cost = asked.units();

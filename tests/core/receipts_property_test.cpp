@@ -1,5 +1,5 @@
-// Reserve, settle, release, extend and report in any order, against models that are plain lists of charges; and what
-// was admitted and not given back, in any stretch of time.
+// Reserve, settle, release, extend and report in any order, against models that are plain lists of charges; and bounds
+// on what was admitted and not given back, in any range of time.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using oracle::Int;
 
-// Charges in line. Time takes from the first; what is left of a charge can be given back, wherever it stands.
+// Charges in line. Time consumes the first; what is left of a charge can be given back at any position.
 class LineOfCharges {
  public:
   explicit LineOfCharges(const weir::Limit& limit)
@@ -37,7 +37,7 @@ class LineOfCharges {
     left_.push_back(std::min(cost * per_, std::max<Int>(0, 2 * full() - used())));
     return cost - fits;
   }
-  // What was given back, in parts of a token.
+  // Returns what was given back, in parts of a token.
   Int give_back(Int cost, Int where, Int now) {
     pass(now);
     Int& left = left_[static_cast<std::size_t>(where)];
@@ -75,7 +75,7 @@ class LineOfCharges {
   std::vector<Int> left_;
 };
 
-// The models of windows know already where a charge was made.
+// The models of windows already know where a charge was made.
 template <class Model>
 class WithGiveBack : public Model {
  public:
@@ -122,7 +122,7 @@ class Reserving {
     }
     if (!was_open && !fits) return;
     ReceiptUse use{.id = id_of(id), .lasts = lasts};
-    receipts_.reserve(place_of_charge<A>(limit_, state_, decision), Cost{cost}, was_open, use, now());
+    receipts_.reserve(charge_position<A>(limit_, state_, decision), Cost{cost}, was_open, use, now());
     RC_ASSERT(use.result == (was_open ? ReceiptResult::repeated : ReceiptResult::done));
     if (was_open) {
       RC_ASSERT(use.cost.units() == open_.at(id).cost);
@@ -180,7 +180,7 @@ class Reserving {
     compare();
   }
 
-  // What was admitted in any stretch, and not given back since, is within what the limit allows.
+  // What was admitted in any range, and not given back since, is within the limit.
   void check_bound() {
     if constexpr (is_bucket<A>) {
       std::vector<Int> parts;
@@ -215,7 +215,7 @@ class Reserving {
   };
   struct Admitted {
     Int at;
-    Int cost;  // in the end
+    Int cost;  // final
   };
 
   [[nodiscard]] static ReceiptId id_of(std::uint64_t id) { return {1, id}; }
@@ -232,7 +232,7 @@ class Reserving {
     if constexpr (std::is_same_v<A, LeakyBucketQueue>) return model_.is_newest(where);
     return true;
   }
-  // Puts a debt to its newest entry, which its model does not.
+  // A full log adds a debt to its newest entry; its model does not.
   [[nodiscard]] bool is_a_full_log() const {
     if constexpr (std::is_same_v<A, SlidingWindowLog>) return model_.instants(now()) >= model_.capacity();
     return false;

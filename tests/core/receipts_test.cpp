@@ -1,4 +1,4 @@
-// Receipts beside a state, in rows.
+// Receipts next to a state, in rows.
 #include "core/receipts.h"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ class Reserved {
  public:
   explicit Reserved(const weir::Limit& limit) : limit_(limit) {}
 
-  // The decision; the use is kept.
+  // Returns the decision; the use is kept.
   Decision reserve(std::uint64_t id, std::uint64_t cost, Duration at, Duration lasts = 1h) {
     use = {.id = {0, id}, .lasts = lasts};
     const bool was_open = receipts.is_open(use.id, micros(opening + at));
     const Decision decision = A::decide(limit_, state_, Cost{was_open ? 0 : cost}, opening + at);
     if (decision.admitted) {
-      receipts.reserve(place_of_charge<A>(limit_, state_, decision), Cost{cost}, was_open, use, micros(opening + at));
+      receipts.reserve(charge_position<A>(limit_, state_, decision), Cost{cost}, was_open, use, micros(opening + at));
     }
     return decision;
   }
@@ -74,7 +74,7 @@ TEST(ReceiptsTest, WhatWasChargedLaterLiesNearerByWhatIsGivenBack) {
   Reserved<TokenBucket> bucket(*weir::Limit::token_bucket({{1, 1s}, 20}));
   ASSERT_TRUE(bucket.reserve(1, 10, 0s).admitted);
   ASSERT_TRUE(bucket.reserve(2, 10, 0s).admitted);
-  EXPECT_EQ(bucket.settle(1, 0, 5s), ReceiptResult::done);  // five of it are still there: the second ends at 15 s
+  EXPECT_EQ(bucket.settle(1, 0, 5s), ReceiptResult::done);  // five of it are still visible: the second ends at 15 s
   EXPECT_EQ(bucket.left(5s), 10U);
   ASSERT_TRUE(bucket.reserve(3, 20, 15s).admitted);
   EXPECT_EQ(bucket.settle(2, 0, 15s), ReceiptResult::done);
@@ -186,7 +186,7 @@ TEST(ReceiptsTest, OnlyTheNewestTurnOfAQueueCanBeGivenBack) {
   EXPECT_EQ(queue.left(0s), 3U);
 }
 
-// A charge without a receipt that is given back: what was reserved behind it lies nearer.
+// A charge without a receipt is given back: later reservations move nearer.
 TEST(ReceiptsTest, ARefundOfAnotherChargeIsSeenByReceiptsBehindIt) {
   const TokenBucket::Limit limit(*weir::Limit::token_bucket({{1, 1s}, 20}));
   TokenBucket::State state;
@@ -194,13 +194,13 @@ TEST(ReceiptsTest, ARefundOfAnotherChargeIsSeenByReceiptsBehindIt) {
   const Decision plain = TokenBucket::decide(limit, state, Cost{10}, opening);
   const Decision reserved = TokenBucket::decide(limit, state, Cost{10}, opening);
   ReceiptUse use{.id = {0, 1}, .lasts = 1h};
-  receipts.reserve(place_of_charge<TokenBucket>(limit, state, reserved), Cost{10}, false, use, micros(opening));
+  receipts.reserve(charge_position<TokenBucket>(limit, state, reserved), Cost{10}, false, use, micros(opening));
   const Settlement nothing{Cost{10}, Cost{0}, charged_by(plain)};
   receipts.settle<TokenBucket>(limit, state, nothing, micros(opening + 4s));
   EXPECT_EQ(receipts.open[0].at, micros(opening + 14s));
 }
 
-// --- holds
+// Holds
 
 class HoldsTest : public testing::Test {
  protected:

@@ -13,7 +13,7 @@ namespace weir::core {
 
 using namespace std::chrono_literals;
 
-// `charged_at` is that of the row's instant and delay, unless told otherwise.
+// `charged_at` is the row's instant plus its delay, unless set.
 inline Decision admitted(std::uint64_t remaining, Duration reset_after, Duration delay = 0us) {
   return {.admitted = true, .remaining = remaining, .reset_after = reset_after, .delay = delay};
 }
@@ -46,13 +46,13 @@ void expect_rows(const weir::Limit& limit, const std::vector<Row>& rows) {
   }
 }
 
-// A state that is led through a story; what is left of it is asked for.
+// A state with verbs; tests query what is left of it.
 template <class A>
 class Story : public testing::Test {
  protected:
   void limited_to(const weir::Limit& limit) { subject_ = Subject<A>(limit); }
 
-  // Charges, and expects that it was admitted.
+  // Charges, and expects that it is admitted.
   Decision charge(std::uint64_t cost, Duration now) {
     const Decision decision = subject_->decide(Cost{cost}, at(now));
     EXPECT_TRUE(decision.admitted) << cost << " at " << now.count() << " us";

@@ -61,7 +61,7 @@ TEST(LocalShare, NeverGrowsWhereTheExactRateHasTooManyDigits) {
   const Limit quick = *Limit::gcra({{49'999'999, Duration(1s)}, 1'000'000});
   const Limit share = local_share_of(quick, 333'333, Cost{1});
   EXPECT_EQ(share.capacity(), 333'333U);
-  // Tokens in a day, of both.
+  // Tokens per day, of both.
   const auto in_a_day = [](const Limit& limit) {
     return static_cast<double>(limit.rate().count) / static_cast<double>(limit.rate().per.count());
   };
@@ -69,7 +69,7 @@ TEST(LocalShare, NeverGrowsWhereTheExactRateHasTooManyDigits) {
   EXPECT_GT(in_a_day(share), 0.0);
 }
 
-// --- divided by the number of nodes
+// Divided by the number of nodes
 
 TEST(NodeShare, DividesRateAndBurst) {
   EXPECT_EQ(node_share_of(bucket(100, 60s, 20), 4, Cost{1}), bucket(25, 60s, 5));
@@ -96,7 +96,7 @@ TEST(NodeShare, IsAtLeastTheLargestRequest) {
 
 TEST(NodeShare, OfARateThatCannotBeSlowerIsTheSlowest) {
   const Limit share = node_share_of(bucket(1, std::chrono::days{3000}, 1), 64, Cost{1});
-  EXPECT_EQ(share, bucket(1, Limit::longest, 1));
+  EXPECT_EQ(share, bucket(1, Limit::max_duration, 1));
 }
 
 TEST(NodeShare, OfAllNodesIsTheLimitAtMost) {

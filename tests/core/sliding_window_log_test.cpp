@@ -105,8 +105,8 @@ TEST_F(SlidingWindowLogTest, DebtIsAtMostOneLimit) {
   EXPECT_EQ(remaining(14s), 3U);
 }
 
-// Memory is bounded by the limit, so a debt on a log with as many entries as that goes to the newest of them.
-// It may leave later than it would by itself, never earlier.
+// Memory is bounded by the limit, so a debt on a full log goes to its newest entry. It may leave later than it would by
+// itself, never earlier.
 TEST_F(SlidingWindowLogTest, DebtOnAFullLogAdmitsNoMoreThanTheExactLogAndKeepsToItsMemory) {
   oracle::SlidingWindowLog exact(log_limit(3, 10s));
   for (const Duration now : {0s, 1s, 2s}) {

@@ -1,4 +1,4 @@
-// An algorithm with its limit and one state, under verbs. Copies where the state itself cannot be copied.
+// An algorithm with its limit and one state, with verbs. Copies even states that are not copyable.
 #pragma once
 
 #include <cstring>
@@ -92,8 +92,8 @@ class Subject {
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] const typename A::State& state() const { return state_; }
 
-  // Everything that can be seen of the state from `now` on: each cost that fits the capacity and one that does
-  // not, at each of `steps` after now.
+  // Everything observable of the state from `now` on: each cost that fits the capacity and one that does not, at each
+  // of `steps` after now.
   [[nodiscard]] std::vector<Decision> seen_from(Instant now, const std::vector<Duration>& steps) const {
     std::vector<Decision> seen;
     for (const Duration step : steps) {
@@ -111,8 +111,8 @@ class Subject {
   std::uint64_t capacity_;
 };
 
-// The numbers that every algorithm can be built from: a bucket holds `capacity` and gets `count` per `per`; a
-// window of length `per` holds `capacity`.
+// The numbers from which every algorithm can be built: a bucket has `capacity` and gains `count` per `per`; a window of
+// length `per` has `capacity`.
 struct Numbers {
   std::uint64_t capacity = 1;
   std::uint64_t count = 1;

@@ -1,5 +1,5 @@
-// A calendar for tests: windows about as long as its length, none quite, and not the same under another number. So two
-// of one length and different numbers are like two zones.
+// A calendar for tests: windows of about its length, but never exactly, and different for each number. Two calendars of
+// one length with different numbers are like two zones.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class UnevenCalendar final : public Calendar {
   UnevenCalendar(Duration length, std::uint64_t number)
       : Calendar(CalendarUnit::month, "uneven" + std::to_string(number)), length_(length.count()), number_(number) {}
 
-  // Between two edges lies half a length at least, and at most one and a half.
+  // Edges are at least half a length and at most one and a half apart.
   [[nodiscard]] std::int64_t edge(std::int64_t index) const noexcept {
     const std::uint64_t mixed = (static_cast<std::uint64_t>(index) + number_ * 977) * 0x9E3779B97F4A7C15U;
     return index * length_ + static_cast<std::int64_t>((mixed >> 32) % static_cast<std::uint64_t>(length_ / 2));

@@ -1,4 +1,4 @@
-// What is advertised is exact, in any state that a random trace leads to, at every scale.
+// Advertised waits are exact, in any state that a random trace leads to, at every scale.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -13,7 +13,7 @@ constexpr Duration microsecond{1};
 template <class A>
 class WaitProperty : public testing::Test {
  protected:
-  // Calls work(subject, numbers, now) after a random trace, debts and steps back included.
+  // Calls work(subject, numbers, now) after a random trace, including debts and steps back.
   template <class Work>
   static void after_any_trace(Work work) {
     EXPECT_TRUE(rc::check([&] {

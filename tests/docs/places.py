@@ -16,7 +16,8 @@ VARYING = [
     (r'"requests":\d+', '"requests":'),
     (r'"receipt":"[^"]+"', '"receipt":""'),
     (r"X-Weir-Receipt: \S+", "X-Weir-Receipt:"),
-    (r"\b\d+ KiB of", "KiB of"),
+    (r"\b[\d.]+ [KM]iB of", "memory of"),
+    (r"\b(allowed|more|full|expires?) in (at most )?\d+(\.\d+)? (us|ms|s|min|h|d)( \d+ (s|min|h))?", r"\1 in WAIT"),
     (r"in the last \d+ s", "in the last s"),
     (r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d)", "VERSION"),
     (r"(?<![\d.])\d+\.\d+(?!\.?\d)", "N.N"),  # not an address

@@ -196,6 +196,10 @@ class Lists(unittest.TestCase):
     def test_the_readme_is_read_in_one_go(self):
         self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 120)
 
+    def test_only_references_are_long(self):
+        long = [page.name for page in DOCS.glob("*.md") if len(page.read_text().splitlines()) > 400]
+        self.assertEqual([name for name in long if not name.startswith("reference-")], [])
+
     def test_every_decision_is_in_their_list(self):
         files = {file.name for file in (DOCS / "decisions").glob("[0-9]*.md")}
         self.assertEqual(set(re.findall(r"\]\((\d[^)]*)\)", (DOCS / "decisions/index.md").read_text())), files)

@@ -44,7 +44,7 @@ class RunStory(unittest.TestCase):
 
     def test_times_waits_and_versions_may_differ_and_addresses_may_not(self):
         for shown, printed, wrong in (("in 1.5 s", "in 2.25 s", 0), ("Retry-After: 60", "Retry-After: 59", 0),
-                                      ("weir 0.1.0", "weir 1.0.2", 0), ("ip=192.0.2.7", "ip=192.0.2.8", 1)):
+                                      ("weir 0.2.0", "weir 1.0.2", 0), ("ip=192.0.2.7", "ip=192.0.2.8", 1)):
             with self.subTest(shown):
                 self.assertEqual(self.wrong(f"```console\n$ echo '{printed}'\n{shown}\n```\n"), wrong)
 

@@ -52,18 +52,18 @@ class Broken(unittest.TestCase):
     def test_a_page_that_is_not_there(self):
         code, said = self.built("[a](none.md)")
         self.assertNotEqual(code, 0)
-        self.assertIn("page.md: none.md: there is no docs/none.md", said)
+        self.assertIn("page.md: none.md: missing file docs/none.md", said)
 
     def test_a_file_that_is_not_there(self):
         code, said = self.built("[a](../examples/none.yaml)")
         self.assertNotEqual(code, 0)
-        self.assertIn("there is no examples/none.yaml", said)
+        self.assertIn("missing file examples/none.yaml", said)
 
     def test_a_heading_that_is_not_there_and_nothing_else(self):
         code, said = self.built("[a](other.md#none), [b](other.md#clx-by-name), [c](../policy.yaml), `[d](none.md)`, "
                                 "[e](https://elsewhere.example/)")
         self.assertNotEqual(code, 0)
-        self.assertEqual(said, "page.html: other.html#none: has no such heading\n")
+        self.assertEqual(said, "page.html: other.html#none: unknown heading\n")
 
     def test_what_a_browser_would_load_from_elsewhere(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +71,8 @@ class Broken(unittest.TestCase):
             (site / "index.html").write_text('<script src="https://cdn.example/x.js"></script><a href="https://cdn.example/">x</a>')
             (site / "style.css").write_text("@font-face { src: url(//fonts.example/a.woff) }")
             self.assertEqual(list(check.mistakes(site)), [
-                "index.html: loads https://cdn.example/x.js from elsewhere",
-                "style.css: loads //fonts.example/a.woff from elsewhere"])
+                "index.html: loads https://cdn.example/x.js from another host",
+                "style.css: loads //fonts.example/a.woff from another host"])
 
 
 if __name__ == "__main__":

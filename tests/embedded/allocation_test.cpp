@@ -1,5 +1,5 @@
-// Judging allocates nothing in the steady state; and where an allocation fails, nothing is thrown and nobody passes for
-// it.
+// Evaluation allocates nothing in the steady state. If an allocation fails, nothing is thrown and no request is
+// admitted because of it.
 #include "tests/allocations.h"
 #include "tests/embedded/embedded_fixture.h"
 
@@ -49,7 +49,7 @@ TEST_F(EmbeddedTest, BatchesAllocateNothingEither) {
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 
-// Each allocation of a call in turn, until there is none that could fail.
+// Fails each allocation of a call in turn, until none is left.
 TEST_F(EmbeddedTest, OutOfMemoryIsADenialAndTheNextCallIsEvaluated) {
   const Policy policy = policy_of(three_limits);
   std::uint64_t failed = 0;

@@ -1,4 +1,4 @@
-// Verbs for tests of the public API: an engine on a clock that the test moves, and requests as one would tell them.
+// A fixture for tests of the public API: an engine on a clock that the test sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class EmbeddedTest : public testing::Test {
     return engine_->evaluate({.path = path, .ip = ip});
   }
 
-  // How many of `count` equal requests pass now.
+  // Returns how many of `count` equal requests pass now.
   int passing(std::string_view path, int count) {
     int passed = 0;
     for (int i = 0; i < count; ++i) passed += send(path) ? 1 : 0;

@@ -1,4 +1,4 @@
-// Verdicts by the public API: what they say, and how long what they say holds.
+// Verdicts of the public API: their content, and the lifetime of their views.
 #include <array>
 #include <vector>
 
@@ -21,7 +21,7 @@ limits:
   - { name: everybody, routes: [/api/**], consumer_key: global, algorithm: fixed_window, rate: 100/min }
 )";
 
-TEST_F(EmbeddedTest, DeniedVerdictSaysByWhichLimitAndWhenToComeBack) {
+TEST_F(EmbeddedTest, DeniedVerdictHasTheLimitAndTheRetryAfter) {
   load(two_limits);
   EXPECT_EQ(passing("/api/items", 3), 3);
   const Verdict denied = send("/api/items");
@@ -67,7 +67,7 @@ TEST_F(EmbeddedTest, FieldsAndProblemAreThoseOfTheServer) {
   EXPECT_EQ(denied.problem(),
             R"({"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",)"
             R"("title":"Request cannot be satisfied as assigned quota has been exceeded","status":429,)"
-            R"("detail":"Too many requests: the limit api-by-user is used up. Try again in 1 second.",)"
+            R"("detail":"Too many requests: the limit api-by-user is exceeded. Try again in 1 second.",)"
             R"("violated-policies":["api-by-user"],"limit":3,"retry_after":1,"reset_at":"2033-05-18T03:33:23Z"})");
 }
 
@@ -149,7 +149,7 @@ limits:
   EXPECT_FALSE(send("/"));
 }
 
-TEST_F(EmbeddedTest, QueuedCallerIsToldHowLongToWait) {
+TEST_F(EmbeddedTest, QueuedCallerHasADelay) {
   load("{version: 1, limits: [{name: q, consumer_key: ip, algorithm: leaky_bucket, rate: 1/s, queue: 2}]}");
   EXPECT_EQ(send("/").delay, Duration::zero());
   EXPECT_EQ(send("/").delay, Duration(1s));
@@ -236,7 +236,7 @@ descriptors:
   const DescriptorEntry to{"to", "alice"};
   const DescriptorEntry all{"all", "yes"};
   const std::array<Descriptor, 2> both{Descriptor{{&to, 1}}, Descriptor{{&all, 1}, Cost{5}}};
-  // Of a text that is gone before the verdict is read.
+  // The text is destroyed before the verdict is read.
   auto domain = std::make_unique<std::string>("messaging");
   EXPECT_TRUE(engine_->evaluate_descriptors(*domain, both));
   const Verdict denied = engine_->evaluate_descriptors(*domain, both);

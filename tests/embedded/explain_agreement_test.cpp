@@ -1,4 +1,4 @@
-// What explain says first of a request is what the engine answers when nothing is used up.
+// The outcome that explain reports is the verdict of an engine without usage.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +44,7 @@ const std::vector<Case>& cases() {
       {{.path = "/team"}, "Denied (403): team requires a user and the header x-team or an API key"},
       {{.path = "/closed"}, "Denied (403): closed bans every request"},
       {{.path = "/plans", .tier = "abuser"}, "Denied (403): plans bans tier 'abuser'"},
-      {{.path = "/small", .cost = Cost{21}}, "Denied (429): a cost of 21 is more than small ever admits at once, 20"},
+      {{.path = "/small", .cost = Cost{21}}, "Denied (429): cost 21 exceeds the maximum that small admits at once, 20"},
       {{.path = "/small", .cost = Cost{20}}, "Admitted (200) unless small is exceeded (429)"},
       {{.path = "/lenient", .cost = Cost{6}}, "Admitted (200) unless lenient is exceeded (429)"},
       {{.path = "/watched", .cost = Cost{6}}, "Admitted (200): covered in shadow mode only, by watched"},
@@ -63,7 +63,7 @@ match::ExplainedOutcome outcome_of(const Query& query) {
   return match::explain(**match::Matcher::create(loaded.ruleset), asked).outcome;
 }
 
-TEST_F(EmbeddedTest, ExplainSaysFirstWhatTheEngineAnswers) {
+TEST_F(EmbeddedTest, ExplainAgreesWithTheEngine) {
   for (const auto& [query, text] : cases()) {
     load(every_outcome);
     Query asked = query;
@@ -76,7 +76,7 @@ TEST_F(EmbeddedTest, ExplainSaysFirstWhatTheEngineAnswers) {
   }
 }
 
-TEST_F(EmbeddedTest, ExplainSaysOfAHoldWhatAPlainCheckIsAnswered) {
+TEST_F(EmbeddedTest, ExplainAgreesWithACheckOfAConcurrencyLimit) {
   load(every_outcome);
   EXPECT_EQ(send("/exports").status(), 403U);
   EXPECT_EQ(

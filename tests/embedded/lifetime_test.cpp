@@ -1,4 +1,4 @@
-// An engine over its life: reloads, receipts, snapshots, memory.
+// Reloads, receipts, snapshots and memory of an engine.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,7 +23,7 @@ TEST_F(EmbeddedTest, ReloadAppliesNewNumbersToTheUsageAsItStands) {
   EXPECT_FALSE(send("/"));
 }
 
-TEST_F(EmbeddedTest, ReloadThatFailsKeepsThePolicyInForce) {
+TEST_F(EmbeddedTest, ReloadThatFailsKeepsTheActivePolicy) {
   load(burst_of(5), std::size_t{1} << 20);
   EXPECT_EQ(passing("/", 4), 4);
   std::string many = "version: 1\nlimits:\n";
@@ -81,7 +81,7 @@ TEST_F(EmbeddedTest, ReportIsChargedOnceAndNeverDenied) {
   EXPECT_FALSE(engine_->evaluate({.user = "alice", .cost = Cost{1}}));
 }
 
-TEST_F(EmbeddedTest, WhatRunsAtOnceIsHeldUntilItIsReleased) {
+TEST_F(EmbeddedTest, ConcurrentRequestIsHeldUntilItIsReleased) {
   load(R"(
 version: 1
 limits:
@@ -101,7 +101,7 @@ limits:
   EXPECT_TRUE(engine_->release(first.receipt));
   EXPECT_TRUE(engine_->hold(query));
   clock_->advance(30s);
-  EXPECT_TRUE(engine_->hold(query)) << "a hold that nobody releases ends with its lease";
+  EXPECT_TRUE(engine_->hold(query)) << "a hold that is not released ends with its lease";
   EXPECT_FALSE(engine_->release(second.receipt));
 }
 
@@ -121,7 +121,7 @@ TEST_F(EmbeddedTest, ReceiptsAndStatesAreRestored) {
   EXPECT_EQ(restored->engine.evaluate({.ip = "203.0.113.7"}).decision.remaining, 7U);
 }
 
-TEST_F(EmbeddedTest, DamagedSnapshotIsToldAndTheLimitBeginsAfresh) {
+TEST_F(EmbeddedTest, DamagedSnapshotIsReportedAndTheLimitStartsEmpty) {
   const TemporaryFolder folder;
   load(burst_of(5));
   EXPECT_EQ(passing("/", 5), 5);
@@ -135,7 +135,7 @@ TEST_F(EmbeddedTest, DamagedSnapshotIsToldAndTheLimitBeginsAfresh) {
   EXPECT_TRUE(restored->engine.evaluate({.ip = "203.0.113.7"}));
 }
 
-TEST_F(EmbeddedTest, MemoryStaysWithinTheBudgetAndNobodyGoesUnlimited) {
+TEST_F(EmbeddedTest, MemoryStaysWithinTheBudgetAndEveryConsumerIsLimited) {
   constexpr std::size_t budget = std::size_t{1} << 20;
   load("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: fixed_window, rate: 3/h}]}", budget);
   EXPECT_EQ(passing("/", 5), 3);

@@ -1,4 +1,4 @@
-// Policies by the public API: three formats, and what is told of mistakes.
+// Policies of the public API: three formats, and the messages for mistakes.
 #include <filesystem>
 #include <fstream>
 
@@ -8,7 +8,7 @@
 namespace weir::embedded {
 namespace {
 
-TEST(EmbeddedPolicy, MistakesAreToldWithTheirPlacesAllAtOnce) {
+TEST(EmbeddedPolicy, AllMistakesAreReportedWithTheirPositions) {
   const auto policy = Policy::parse(R"(version: 1
 limits:
   - name: a
@@ -37,7 +37,7 @@ TEST(EmbeddedPolicy, TextThatIsNoYamlIsAnErrorAndNotAnException) {
   }
 }
 
-TEST(EmbeddedPolicy, FileIsToldByItsName) {
+TEST(EmbeddedPolicy, ErrorsHaveTheFileName) {
   const TemporaryFolder folder;
   const auto missing = Policy::load(folder.path() / "none.yaml");
   ASSERT_FALSE(missing);

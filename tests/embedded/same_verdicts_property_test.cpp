@@ -1,4 +1,4 @@
-// The public API says what the engine beneath it says: verdicts, header fields and problems, over every kind of limit.
+// The public API returns the same verdicts, header fields and problems as the engine, for every kind of limit.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -45,7 +45,7 @@ void expect_same(const Verdict& verdict, const engine::Verdict& inner, const pol
   RC_ASSERT(verdict.problem() == problem);
 }
 
-// One by one, and again in batches of all requests of a second.
+// Evaluates one by one, then in batches of all requests of a second.
 RC_GTEST_PROP(SameVerdicts, AsTheEvaluatorGives, ()) {
   const auto steps = *engine::steps();
   const auto ruleset = match::ruleset_of(engine::every_kind_of_limit);

@@ -1,4 +1,4 @@
-// One engine, many threads: they admit exactly what one would, while policies come and go and states are saved.
+// Many threads on one engine admit exactly what one would, while policies are reloaded and states are saved.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -17,7 +17,7 @@ std::string with_burst(int burst, std::string_view rate) {
          "}, {name: held, routes: [/held], consumer_key: global, algorithm: concurrency, limit: 3, lease: 1h}]}";
 }
 
-// More threads than places, so that some of them share one.
+// More threads than evaluators, so that some of them share one.
 constexpr int thread_count = 80;
 
 TEST_F(EmbeddedTest, ThreadsAdmitExactlyTheLimit) {

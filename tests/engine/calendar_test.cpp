@@ -1,4 +1,4 @@
-// Limits whose windows follow the calendar of a place.
+// Limits whose windows follow the calendar of a time zone.
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {
@@ -52,7 +52,7 @@ TEST_F(CalendarTest, NewZoneTakesOverTheCount) {
   EXPECT_EQ(passing(request, 5), 3);
 }
 
-TEST_F(CalendarTest, NewUnitBeginsAfresh) {
+TEST_F(CalendarTest, NewUnitHasNewStates) {
   load(per("month", "UTC"));
   EXPECT_EQ(passing(request, 5), 3);
   reload(per("week", "UTC"));

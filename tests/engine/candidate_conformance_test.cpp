@@ -1,4 +1,4 @@
-// Candidates and shadow limits: decided beside the live ones, on states of their own, never enforced.
+// Candidates and shadow limits are evaluated beside the live limits, on their own states, and never enforced.
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {
@@ -18,7 +18,7 @@ limits:
     candidate: { burst: 2 }
 )";
 
-TEST_P(CandidateTest, TighterCandidateIsReportedAndDeniesNobody) {
+TEST_P(CandidateTest, TighterCandidateIsReportedAndDeniesNothing) {
   load(tighter_candidate);
   std::vector<Divergence> seen;
   for (int i = 0; i < 6; ++i) seen.push_back(send(Request::to("GET /")).outcomes[0].divergence());
@@ -118,7 +118,7 @@ limits:
   EXPECT_EQ(passing(Request::to("GET /"), 9), 5);
   EXPECT_EQ(total(Event::shadow_denied), 3U + 4U);
   const Verdict verdict = send(Request::to("GET /").from("203.0.113.2"));
-  EXPECT_EQ(limit_of(verdict), "live") << "shadow limits are not told to clients";
+  EXPECT_EQ(limit_of(verdict), "live") << "shadow limits are not reported to clients";
 }
 
 TEST_P(ShadowLimitTest, IsChargedOnlyForWhatTheLiveVerdictAdmits) {
@@ -133,7 +133,7 @@ limits:
       << "a look at what one more would leave";
 }
 
-TEST_P(ShadowLimitTest, ThatWouldDenyForWantOfAKeyDeniesNobody) {
+TEST_P(ShadowLimitTest, WithoutAKeyDeniesNothing) {
   load(
       "{version: 1, limits: [{name: a, consumer_key: user, missing: deny, mode: shadow, algorithm: gcra, rate: 1/h}]}");
   EXPECT_TRUE(passes(Request::to("GET /")));

@@ -1,4 +1,4 @@
-// A receipt whose candidate the store fails for, and for nothing else: what is repeated corrects it.
+// The store fails only for the candidate of a receipt: repeating the call corrects it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace weir::engine {
 namespace {
 
-using What = ReceiptAsk::What;
+using Action = ReceiptRequest::Action;
 using store::Failure;
 
 class CandidateReceiptsTest : public testing::Test {
@@ -21,21 +21,21 @@ class CandidateReceiptsTest : public testing::Test {
     const Asked asked(Request::to("GET /try").by("ada"));
     Query query = asked.query();
     query.cost = Cost{cost};
-    run([&](EvaluationBatch& batch) { batch.add(query, {.what = What::reserve, .id = id}); });
+    run([&](EvaluationBatch& batch) { batch.add(query, {.action = Action::reserve, .id = id}); });
     const ReceiptParts* const receipt = shared_.batch->receipt(0);
     return receipt == nullptr ? std::nullopt : std::optional(*receipt);
   }
-  // What is said of the limit.
+  // The result for the limit.
   core::ReceiptResult settle(const ReceiptParts& receipt, std::uint64_t actual) {
-    run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::settle, .actual = Cost{actual}}); });
+    run([&](EvaluationBatch& batch) { batch.add(receipt, {.action = Action::settle, .actual = Cost{actual}}); });
     return shared_.batch->receipt_outcomes(0)[0].result;
   }
-  // Whether the candidate admits so much more; it is charged then.
+  // True if the candidate admits the cost, which is then charged.
   bool candidate_admits(std::uint64_t cost) {
     EXPECT_TRUE(reserve(cost));
     return shared_.batch->verdict(0).outcomes[0].candidate->admitted;
   }
-  // Once: the limit's own part is answered, and then its candidate's fails.
+  // Fails once: the limit's group is answered, then the candidate's fails.
   void fail_candidate(Failure failure) { failure_ = failure; }
 
  private:

@@ -1,4 +1,4 @@
-// Which limits cover a request, for which consumer, at which cost.
+// The limits that cover a request, with their consumer and cost.
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {
@@ -95,7 +95,7 @@ TEST_F(CoverageTest, HeaderKeysShareACounterWithoutTheHeader) {
   EXPECT_TRUE(passes(Request::to("GET /").with("x-login-name", "a")));
 }
 
-// However a path is spelled: what a server may take for the dear route costs what that costs.
+// Every spelling that a server may take for the expensive route costs as much as that route.
 TEST_F(CoverageTest, DearestReadingOfAPathIsCharged) {
   load(R"(
 version: 1
@@ -171,7 +171,7 @@ limits:
   EXPECT_TRUE(passes(Request::to("GET /c")));
 }
 
-// More counters than are decided together: denied, at a bounded price.
+// A request with more counters than can be decided together is denied, at a bounded cost.
 TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
   std::string policy = "{version: 1, limits: [{name: a, consumer_key: ip+route, algorithm: gcra, rate: 1/h, routes: [";
   for (int i = 0; i < 1000; ++i) policy += "/r" + std::to_string(i) + ", ";
@@ -185,7 +185,7 @@ TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
   EXPECT_TRUE(passes(Request::to("GET /r1")));
 }
 
-// However many limits have counters for each route: what cannot be decided is not worked out.
+// The cost of the denial does not grow with the number of limits that have counters for each route.
 TEST_F(CoverageTest, UnreadablePathUnderManyLimitsByRouteIsDeniedAtABoundedPrice) {
   std::string policy = "{version: 1, limits: [";
   for (int limit = 0; limit < 20; ++limit) {

@@ -46,7 +46,7 @@ class DescriptorsTest : public StoreTest {
     return batched(descriptors, hits, [](EvaluationBatch& batch, auto asks) { batch.add_report("messaging", asks); });
   }
   Answer look(const std::vector<Pairs>& descriptors) {
-    return batched(descriptors, 1, [](EvaluationBatch& batch, auto asks) { batch.add_look("messaging", asks); });
+    return batched(descriptors, 1, [](EvaluationBatch& batch, auto asks) { batch.add_peek("messaging", asks); });
   }
   template <class Add>
   Answer batched(const std::vector<Pairs>& descriptors, std::uint64_t hits, Add add) {
@@ -180,16 +180,16 @@ TEST_P(DescriptorsTest, ShadowDescriptorCountsWhatDoesNotFitToo) {
 
 TEST_P(DescriptorsTest, ReportIsNeverDeniedAndAlwaysCharged) {
   EXPECT_TRUE(ask({{{"all", "x"}}}, 4).admitted);
-  const Answer told = report({{{"all", "x"}}, {{"to", "1"}}, {{"unknown", "x"}}}, 1);
-  EXPECT_TRUE(told.admitted);
-  EXPECT_TRUE(told.statuses[0].admitted);
-  EXPECT_EQ(told.statuses[0].decision.remaining, 0U);
-  EXPECT_EQ(told.statuses[1].decision.remaining, 1U);
+  const Answer reported = report({{{"all", "x"}}, {{"to", "1"}}, {{"unknown", "x"}}}, 1);
+  EXPECT_TRUE(reported.admitted);
+  EXPECT_TRUE(reported.statuses[0].admitted);
+  EXPECT_EQ(reported.statuses[0].decision.remaining, 0U);
+  EXPECT_EQ(reported.statuses[1].decision.remaining, 1U);
   EXPECT_FALSE(ask({{{"all", "x"}}}, 0).admitted);
   EXPECT_EQ(total(Event::admitted), 1U) << "reports are no requests";
 }
 
-TEST_P(DescriptorsTest, LookSaysWhetherOneFitsAndChargesNothing) {
+TEST_P(DescriptorsTest, PeekReportsWhetherOneFitsAndChargesNothing) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(look({{{"all", "x"}}, {{"to", "1"}}}).admitted);
   EXPECT_TRUE(ask({{{"to", "1"}}}, 2).admitted);
   const Answer looked = look({{{"all", "x"}}, {{"to", "1"}}});

@@ -1,4 +1,4 @@
-// Verbs for tests of the engine: load a policy, send requests on virtual time, look at what came back.
+// A fixture for tests of the engine: loads a policy, sends requests on virtual time, reads the results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class EngineTest : public testing::Test {
   }
   bool passes(const Request& request) { return send(request).admitted; }
 
-  // How many of `count` equal requests pass now.
+  // Returns how many of `count` equal requests pass now.
   int passing(const Request& request, int count) {
     int passed = 0;
     for (int i = 0; i < count; ++i) passed += passes(request) ? 1 : 0;
@@ -62,7 +62,6 @@ class EngineTest : public testing::Test {
     set_clocks();
     return evaluator_->evaluate(named, now_);
   }
-  // In words.
   std::string consumer_of(const NamedQuery& named) {
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     batch->add(named);
@@ -87,7 +86,7 @@ class EngineTest : public testing::Test {
     return sum;
   }
 
-  // For tests on other stores than the engine's own.
+  // Overridden by tests on other stores.
   virtual Engine::Options options() { return {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}}; }
   virtual EvaluatorOptions evaluator_options() { return {}; }
   virtual std::shared_ptr<const policy::Ruleset> prepared(std::shared_ptr<const policy::Ruleset> ruleset) {

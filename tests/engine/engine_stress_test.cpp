@@ -1,4 +1,4 @@
-// Many threads, one truth: evaluators on all cores admit exactly what one would, while policies come and go.
+// Evaluators on many threads admit exactly what a single one would, while policies are reloaded.
 #include <atomic>
 #include <thread>
 
@@ -42,7 +42,7 @@ TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
     for (auto& thread : threads) thread.join();
     stop = true;
   }
-  // Nothing refills: time stands still. The last token of a consumer may fit only the rate that is not in force.
+  // Nothing refills: time stands still. The last token of a consumer may fit only the other rate.
   EXPECT_LE(admitted.load(), 3 * 500);
   EXPECT_GE(admitted.load(), 3 * 499);
   const auto totals = engine->totals();
@@ -50,7 +50,7 @@ TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
             static_cast<std::uint64_t>(admitted.load()));
 }
 
-// Each policy has limits and routes of its own, so that a view of the one before would show.
+// Each policy has its own limits and routes, so that a view into the previous one would show.
 std::string policy_of_generation(int generation) {
   const std::string name = "limit-of-generation-" + std::to_string(generation);
   const std::string route = "GET /generation-" + std::to_string(generation) + "/and/a/long/tail";
@@ -59,7 +59,7 @@ std::string policy_of_generation(int generation) {
          "], consumer_key: ip+route, algorithm: sliding_window_log, rate: 1000/h}]}";
 }
 
-TEST(EngineStress, HeldEvaluatorsReadVerdictsAndBindingsWhileAnotherThreadReloadsAndSaves) {
+TEST(EngineStress, LockedEvaluatorsReadVerdictsAndBindingsWhileAnotherThreadReloadsAndSaves) {
   const TemporaryFolder folder;
   const Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
   const auto engine = *Engine::create(ruleset_of(policy_of_generation(0)),
@@ -72,7 +72,7 @@ TEST(EngineStress, HeldEvaluatorsReadVerdictsAndBindingsWhileAnotherThreadReload
       const auto evaluator = engine->new_evaluator();
       const Asked asked(Request::to("GET /generation-1/and/a/long/tail").from("203.0.113." + std::to_string(t)));
       while (!stop.load()) {
-        const auto held = evaluator->hold();
+        const auto lock = evaluator->lock();
         const Verdict verdict = evaluator->evaluate(asked.query(), now);
         const std::string name = evaluator->bindings().ruleset().limits[verdict.limit].name;
         const std::string generation = name.substr(0, name.find("-by-route"));

@@ -1,4 +1,4 @@
-// On any store a request gets the verdict that it gets on the tables of this process, whatever went before.
+// Every store returns the same verdict as the local tables, whatever the history.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class EqualVerdictsTest : public StoreTest {
  protected:
-  // Begins both anew.
+  // Resets both.
   void load_both(std::string_view text) {
     load(text);
     local_evaluator_.reset();

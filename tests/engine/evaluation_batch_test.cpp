@@ -1,4 +1,4 @@
-// Batches on a store that answers later: who is told what, when, and by which policy.
+// Batches on a store that answers later: callbacks, their order, and the policy that applies.
 #include "engine/evaluation_batch.h"
 
 #include <gtest/gtest.h>
@@ -16,17 +16,17 @@ using store::Failure;
 struct WaitingEngine : SharedEngine {
   explicit WaitingEngine(std::string_view text = six_per_minute) : SharedEngine(text) { store.holds = true; }
 
-  // One request; what it views is kept.
+  // Submits one request and stores what it views.
   void submit(const Request& request) {
     asked.push_back(std::make_unique<Asked>(request));
     batch->clear();
     batch->add(asked.back()->query());
     EXPECT_FALSE(batch->submit());
-    batch->on_done([this] { ++told; });
+    batch->on_done([this] { ++calls; });
   }
 
   std::vector<std::unique_ptr<Asked>> asked;
-  int told = 0;
+  int calls = 0;
 };
 
 TEST(EvaluationBatch, IsDoneWhenTheStoreHasAnswered) {
@@ -34,9 +34,9 @@ TEST(EvaluationBatch, IsDoneWhenTheStoreHasAnswered) {
   shared.submit(Request::to("GET /"));
   EXPECT_TRUE(shared.batch->in_flight());
   EXPECT_EQ(shared.store.waiting(), 1U);
-  EXPECT_EQ(shared.told, 0);
+  EXPECT_EQ(shared.calls, 0);
   shared.store.deliver();
-  EXPECT_EQ(shared.told, 1);
+  EXPECT_EQ(shared.calls, 1);
   ASSERT_FALSE(shared.batch->in_flight());
   EXPECT_TRUE(shared.batch->verdict(0).admitted);
   EXPECT_EQ(shared.batch->verdict(0).decision.remaining, 9U);
@@ -60,18 +60,18 @@ limits:
   EXPECT_FALSE(shared.batch->in_flight());
 }
 
-TEST(EvaluationBatch, IsToldOnceWhenAllOfItIsDone) {
+TEST(EvaluationBatch, CallbackIsCalledOnceWhenAllOfItIsDone) {
   WaitingEngine shared;
   const Asked asked(Request::to("GET /"));
-  int told = 0;
+  int calls = 0;
   for (int i = 0; i < 12; ++i) shared.batch->add(asked.query());
   ASSERT_FALSE(shared.batch->submit());
-  shared.batch->on_done([&] { ++told; });
+  shared.batch->on_done([&] { ++calls; });
   EXPECT_EQ(shared.store.waiting(), 12U);
   while (shared.store.waiting() > 1) shared.store.deliver();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(calls, 0);
   shared.store.deliver();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
   int admitted = 0;
   for (std::size_t i = 0; i < 12; ++i) admitted += shared.batch->verdict(i).admitted ? 1 : 0;
   EXPECT_EQ(admitted, 10);
@@ -105,7 +105,7 @@ TEST(EvaluationBatch, SomeOfItMayFailAndTheRestIsDecidedByTheStore) {
   EXPECT_EQ(shared.batch->verdict(1).decision.limit, 10U);
 }
 
-// A batch is evaluated as its requests would be, one after the other: here the second begins a block.
+// A batch gives the same results as its requests one after the other. Here the second starts a block.
 TEST(EvaluationBatch, OnTablesARequestSeesWhatFollowedFromTheOnesBeforeIt) {
   const auto engine = *Engine::create(
       ruleset_of("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: token_bucket, rate: 1/h, burst: 4, "
@@ -122,7 +122,7 @@ TEST(EvaluationBatch, OnTablesARequestSeesWhatFollowedFromTheOnesBeforeIt) {
   EXPECT_EQ(verdicts[2].reason, Reason::blocked);
 }
 
-TEST(EvaluationBatch, WhatIsLetGoInFlightEndsUntold) {
+TEST(EvaluationBatch, ReleasedInFlightItEndsWithoutACallback) {
   WaitingEngine shared;
   {
     const Asked asked(Request::to("GET /"));
@@ -137,8 +137,8 @@ TEST(EvaluationBatch, WhatIsLetGoInFlightEndsUntold) {
   EXPECT_EQ(shared.send(Request::to("GET /")).decision.remaining, 8U) << "it was charged";
 }
 
-// Those who asked may be gone, with what they asked.
-TEST(EvaluationBatch, DescriptorsThatAreLetGoInFlightAreCountedWithoutWhatWasAsked) {
+// The caller and its requests may be destroyed by then.
+TEST(EvaluationBatch, DescriptorsReleasedInFlightAreCountedWithoutTheirQueries) {
   SharedEngine shared(R"(
 domain: d
 descriptors:
@@ -161,8 +161,8 @@ descriptors:
   EXPECT_EQ(admitted, 1U);
 }
 
-// A batch that was large is used again, and many are not kept.
-TEST(EvaluationBatch, IsKeptForTheNextWhateverItsSize) {
+// One large batch is reused; several are not.
+TEST(EvaluationBatch, IsReusedRegardlessOfItsSize) {
   WaitingEngine shared;
   shared.store.holds = false;
   const Asked asked(Request::to("GET /").only_looking());
@@ -177,7 +177,7 @@ TEST(EvaluationBatch, IsKeptForTheNextWhateverItsSize) {
   }
 }
 
-TEST(EvaluationBatch, TheOneThatIsToldMayUseTheBatchAgain) {
+TEST(EvaluationBatch, CallbackMayReuseTheBatch) {
   WaitingEngine shared;
   const Asked asked(Request::to("GET /"));
   int rounds = 0;
@@ -194,7 +194,7 @@ TEST(EvaluationBatch, TheOneThatIsToldMayUseTheBatchAgain) {
   EXPECT_EQ(shared.batch->verdict(0).decision.remaining, 7U);
 }
 
-TEST(EvaluationBatch, TheOneThatIsToldMayLetItGo) {
+TEST(EvaluationBatch, CallbackMayReleaseTheBatch) {
   WaitingEngine shared;
   shared.submit(Request::to("GET /"));
   shared.batch->on_done([&] { shared.batch.reset(); });
@@ -217,13 +217,13 @@ limits:
   EXPECT_TRUE(shared.engine->totals().by_limit_and_route.empty());
 }
 
-// What is done then may take locks that a reload has.
-TEST(EvaluationBatch, IsToldWithoutTheHold) {
+// The callback may take a lock that the reloading thread holds.
+TEST(EvaluationBatch, CallbackRunsWithoutTheLock) {
   WaitingEngine shared;
   bool free = false;
   shared.submit(Request::to("GET /"));
   shared.batch->on_done([&] {
-    std::thread other([&] { free = Evaluator::Hold(shared.evaluator->hold()).owns_lock(); });
+    std::thread other([&] { free = Evaluator::Lock(shared.evaluator->lock()).owns_lock(); });
     other.join();
   });
   shared.store.deliver_all();
@@ -263,16 +263,16 @@ TEST(EvaluationBatch, CommandsOfCLThrottleKeepTheirPlaceAmongTheOthers) {
   WaitingEngine shared;
   const core::Gcra::Limit three(*Limit::gcra({{1, Duration(1s)}, 3}));
   const Asked asked(Request::to("GET /"));
-  int told = 0;
+  int calls = 0;
   shared.batch->add_throttle(shared.evaluator->seek_throttle("k"), "k", three, Cost{1});
   shared.batch->add(asked.query());
   shared.batch->add_throttle(shared.evaluator->seek_throttle("k"), "k", three, Cost{1});
   ASSERT_FALSE(shared.batch->submit());
-  shared.batch->on_done([&] { ++told; });
+  shared.batch->on_done([&] { ++calls; });
   ASSERT_EQ(shared.store.waiting(), 3U);
   EXPECT_EQ(shared.store.groups()[0]->checks[0].key, shared.store.groups()[2]->checks[0].key);
   shared.store.deliver_all();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
   EXPECT_EQ(shared.batch->throttles(), 2U);
   EXPECT_EQ(shared.batch->size(), 1U);
   EXPECT_EQ(shared.batch->throttle(0).remaining, 2U);
@@ -294,7 +294,7 @@ struct Seen final : Observer {
   Instant now{};
 };
 
-TEST(EvaluationBatch, ObserverIsToldWhenItIsDone) {
+TEST(EvaluationBatch, ObserverIsCalledWhenItIsDone) {
   WaitingEngine shared;
   Seen seen;
   const auto evaluator = shared.engine->new_evaluator(

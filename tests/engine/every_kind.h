@@ -1,4 +1,4 @@
-// A policy with every kind of limit, and requests at random that meet them.
+// A policy with every kind of limit, and random requests that match them.
 #pragma once
 
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-// What an engine tells about its tables and consumers.
+// The figures of tables and consumers.
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {

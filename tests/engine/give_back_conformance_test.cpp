@@ -1,4 +1,4 @@
-// Queries whose cost is given back without a receipt, as negative hits of the rate limit service are.
+// Queries that give back their cost without a receipt, like negative hits of the rate limit service.
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {
@@ -19,19 +19,23 @@ class GiveBackTest : public StoreTest {
  protected:
   void SetUp() override { load(tokens); }
 
-  Verdict ask(std::string_view path, std::uint64_t cost, ReceiptAsk::What what) {
+  Verdict ask(std::string_view path, std::uint64_t cost, ReceiptRequest::Action action) {
     set_clocks();
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     Query query{.path = path, .user = "alice", .cost = Cost{cost}};
-    batch->add(query, ReceiptAsk{.what = what});
+    batch->add(query, ReceiptRequest{.action = action});
     EXPECT_TRUE(batch->submit(now_));
     Verdict verdict = batch->verdict(0);
     verdict.outcomes = {};
     return verdict;
   }
-  bool take(std::string_view path, std::uint64_t cost) { return ask(path, cost, ReceiptAsk::What::hold).admitted; }
-  Verdict give_back(std::string_view path, std::uint64_t cost) { return ask(path, cost, ReceiptAsk::What::give_back); }
-  Verdict report(std::string_view path, std::uint64_t cost) { return ask(path, cost, ReceiptAsk::What::report); }
+  bool take(std::string_view path, std::uint64_t cost) {
+    return ask(path, cost, ReceiptRequest::Action::hold).admitted;
+  }
+  Verdict give_back(std::string_view path, std::uint64_t cost) {
+    return ask(path, cost, ReceiptRequest::Action::give_back);
+  }
+  Verdict report(std::string_view path, std::uint64_t cost) { return ask(path, cost, ReceiptRequest::Action::report); }
 };
 INSTANTIATE_TEST_SUITE_P(Stores, GiveBackTest, every_store, store_name);
 
@@ -56,7 +60,7 @@ TEST_P(GiveBackTest, WhatWasReportedIntoDebtComesBackToo) {
   EXPECT_EQ(give_back("/window", 8).decision.remaining, 4U);
 }
 
-// The estimate of an answer that outlasts its window is given back to what others have charged in the next one.
+// An estimate that is given back after its window reduces what others have charged in the next one.
 TEST_P(GiveBackTest, IsExactOnlyWithinTheWindow) {
   EXPECT_TRUE(take("/window", 8));
   advance(1h);
@@ -92,7 +96,7 @@ TEST_P(GiveBackTest, EndsTheOldestHolds) {
   EXPECT_EQ(give_back("/held", 1).decision.remaining, 2U);
 }
 
-TEST_P(GiveBackTest, ShadowLimitsGiveBackAndAreNotTold) {
+TEST_P(GiveBackTest, ShadowLimitsGiveBackAndAreNotReported) {
   EXPECT_TRUE(take("/quiet", 10));
   EXPECT_EQ(limit_of(give_back("/quiet", 4)), "none");
   EXPECT_TRUE(take("/quiet", 4));

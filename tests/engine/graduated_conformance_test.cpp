@@ -1,4 +1,4 @@
-// Graduated responses: the first few denials are warnings, and who is denied too often is blocked.
+// Graduated responses: the first denials are warnings, and a consumer that is denied too often is blocked.
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {
@@ -96,7 +96,7 @@ TEST_P(PenaltyTest, BlockIsNotExtendedAndItsEndIsExact) {
   EXPECT_FALSE(passes(Request::to("GET /")));
   advance(1us);
   EXPECT_TRUE(passes(Request::to("GET /")));
-  EXPECT_EQ(send(Request::to("GET /")).reason, Reason::exceeded) << "one denial after the block blocks nobody";
+  EXPECT_EQ(send(Request::to("GET /")).reason, Reason::exceeded) << "one denial after the block does not block again";
 }
 
 TEST_P(PenaltyTest, DenialsSpreadOverMoreThanTheStretchDoNotBlock) {
@@ -122,7 +122,7 @@ TEST_P(PenaltyTest, PeekNeverCountsTowardABlock) {
   EXPECT_TRUE(passes(Request::to("GET /")));
 }
 
-TEST_P(PenaltyTest, LongerWaitOfTheLimitItselfIsTold) {
+TEST_P(PenaltyTest, LongerWaitOfTheLimitItselfIsReported) {
   load(R"(
 version: 1
 limits:
@@ -140,7 +140,7 @@ limits:
   EXPECT_EQ(blocked.retry_after, 1h);
 }
 
-// The blocks of as many limits as are decided together are looked at beside them.
+// The blocks of the maximum number of limits are checked together with them.
 TEST_P(PenaltyTest, AsManyLimitsAsAreDecidedTogetherMayHaveOne) {
   std::string text = "version: 1\nlimits:\n";
   for (int i = 0; i < 60; ++i) {

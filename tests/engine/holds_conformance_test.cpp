@@ -1,4 +1,4 @@
-// Limits on what is held at once, and calls that are of another kind than a limit's `usage` says.
+// Concurrency limits, and calls that do not match a limit's `usage`.
 #include <optional>
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace weir::engine {
 namespace {
 
-using What = ReceiptAsk::What;
+using Action = ReceiptRequest::Action;
 using core::ReceiptResult;
 
 constexpr auto three_at_once = R"(
@@ -18,7 +18,7 @@ limits:
 
 class HoldsTest : public StoreTest {
  protected:
-  // What one call came to.
+  // The answer to one call.
   struct CallAnswer {
     Verdict verdict;
     std::vector<Outcome> outcomes;
@@ -26,22 +26,22 @@ class HoldsTest : public StoreTest {
     std::vector<ReceiptResult> results;
   };
 
-  CallAnswer hold(const Request& request, const ReceiptAsk& ask = {.what = What::hold}) {
+  CallAnswer hold(const Request& request, const ReceiptRequest& ask = {.action = Action::hold}) {
     const Asked asked(request);
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     batch->add(asked.query(), ask);
     return answered(*batch);
   }
-  std::vector<ReceiptResult> correct(const std::optional<ReceiptParts>& receipt, const ReceiptAsk& ask) {
+  std::vector<ReceiptResult> correct(const std::optional<ReceiptParts>& receipt, const ReceiptRequest& ask) {
     if (!receipt) return {};
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     batch->add(*receipt, ask);
     return answered(*batch).results;
   }
   std::vector<ReceiptResult> release(const std::optional<ReceiptParts>& receipt) {
-    return correct(receipt, {.what = What::release});
+    return correct(receipt, {.action = Action::release});
   }
-  // How many of `count` are held, each for as long as the limit says.
+  // Returns how many of `count` holds are admitted, each with the default lease.
   int holding(const Request& request, int count) {
     int held = 0;
     for (int i = 0; i < count; ++i) held += hold(request).verdict.admitted ? 1 : 0;
@@ -58,7 +58,7 @@ class HoldsTest : public StoreTest {
   static inline const Request one = Request::to("POST /jobs").from("192.0.2.1");
   static inline const Request other = Request::to("POST /jobs").from("192.0.2.2");
   static inline const std::vector<ReceiptResult> done{ReceiptResult::done};
-  // While the store is away, nobody knows of what is not held here whether it is held there.
+  // While the store is unavailable, a hold that is not known locally may exist in the store.
   const std::vector<ReceiptResult> ended{GetParam() == Where::outage_down ? ReceiptResult::none : ReceiptResult::ended};
 
  private:
@@ -114,7 +114,7 @@ TEST_P(HoldsTest, SettleEndsAHoldWhateverItCost) {
   load(three_at_once);
   const auto first = hold(one);
   EXPECT_EQ(holding(one, 5), 2);
-  EXPECT_EQ(correct(first.receipt, {.what = What::settle, .actual = Cost{100}}), done);
+  EXPECT_EQ(correct(first.receipt, {.action = Action::settle, .actual = Cost{100}}), done);
   EXPECT_EQ(holding(one, 5), 1);
 }
 
@@ -123,17 +123,17 @@ TEST_P(HoldsTest, ExtendKeepsAHoldForAnotherLease) {
   const auto first = hold(one);
   EXPECT_EQ(holding(one, 5), 2);
   advance(50s);
-  EXPECT_EQ(correct(first.receipt, {.what = What::extend}), done);
+  EXPECT_EQ(correct(first.receipt, {.action = Action::extend}), done);
   advance(10s);
   EXPECT_EQ(holding(one, 5), 2) << "the others are over";
   advance(50s);
-  EXPECT_EQ(correct(first.receipt, {.what = What::extend}), ended);
+  EXPECT_EQ(correct(first.receipt, {.action = Action::extend}), ended);
   EXPECT_EQ(release(first.receipt), ended);
 }
 
 TEST_P(HoldsTest, AHoldLastsAsLongAsItsCallerSays) {
   load(three_at_once);
-  EXPECT_TRUE(hold(one, {.what = What::hold, .lasts = 5s}).verdict.admitted);
+  EXPECT_TRUE(hold(one, {.action = Action::hold, .lasts = 5s}).verdict.admitted);
   EXPECT_EQ(holding(one, 5), 2);
   EXPECT_EQ(hold(one).verdict.retry_after, 5s);
   advance(5s);
@@ -142,7 +142,7 @@ TEST_P(HoldsTest, AHoldLastsAsLongAsItsCallerSays) {
 
 TEST_P(HoldsTest, TheSameIdIsTheSameHold) {
   load(three_at_once);
-  const ReceiptAsk named{.what = What::hold, .id = receipt_id_of("job 7")};
+  const ReceiptRequest named{.action = Action::hold, .id = receipt_id_of("job 7")};
   EXPECT_EQ(hold(one, named).results, done);
   EXPECT_EQ(hold(one, named).results, std::vector{ReceiptResult::repeated});
   EXPECT_EQ(holding(one, 5), 2);
@@ -188,7 +188,7 @@ TEST_P(AnsweredHoldsTest, CandidateHoldsBesideAndIsReleasedToo) {
   EXPECT_EQ(total(Event::candidate_newly_denied), 1U);
 }
 
-TEST_P(HoldsTest, ShadowLimitIsHeldAndDeniesNobody) {
+TEST_P(HoldsTest, ShadowLimitIsHeldAndDeniesNothing) {
   load("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: concurrency, limit: 2, mode: shadow}]}");
   const auto first = hold(one);
   EXPECT_EQ(holding(one, 4), 4);
@@ -253,19 +253,19 @@ TEST_P(HoldsTest, ReloadKeepsTheHoldsUnderAnotherLeaseAndLimit) {
   EXPECT_EQ(holding(one, 5), 1) << "the one of 10 minutes is left";
 }
 
-TEST_P(AnsweredHoldsTest, HoldsAreToldWithTheirEndsAndForgottenByAReset) {
+TEST_P(AnsweredHoldsTest, HoldsAreReportedWithTheirEndsAndDroppedByAReset) {
   load("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: concurrency, limit: 5, lease: 60s, cost: 2}]}");
   EXPECT_EQ(holding(one, 1), 1);
   advance(10s);
-  EXPECT_TRUE(hold(one, {.what = What::hold, .lasts = 20s}).verdict.admitted);
-  const store::Holdings told = holdings("a", "192.0.2.1");
-  EXPECT_TRUE(told.known);
-  EXPECT_EQ(told.used, 4U);
-  EXPECT_EQ(told.at, now_);
-  ASSERT_EQ(told.open.size(), 2U);
-  EXPECT_EQ(told.open[0].cost, 2U);
-  EXPECT_EQ(told.open[0].ends, core::micros(now_ + 50s));
-  EXPECT_EQ(told.open[1].ends, core::micros(now_ + 20s));
+  EXPECT_TRUE(hold(one, {.action = Action::hold, .lasts = 20s}).verdict.admitted);
+  const store::Holdings found = holdings("a", "192.0.2.1");
+  EXPECT_TRUE(found.known);
+  EXPECT_EQ(found.used, 4U);
+  EXPECT_EQ(found.at, now_);
+  ASSERT_EQ(found.open.size(), 2U);
+  EXPECT_EQ(found.open[0].cost, 2U);
+  EXPECT_EQ(found.open[0].ends, core::micros(now_ + 50s));
+  EXPECT_EQ(found.open[1].ends, core::micros(now_ + 20s));
   advance(20s);
   EXPECT_EQ(holdings("a", "192.0.2.1").open.size(), 1U);
   EXPECT_EQ(holdings("a", "192.0.2.2").open.size(), 0U);
@@ -275,19 +275,19 @@ TEST_P(AnsweredHoldsTest, HoldsAreToldWithTheirEndsAndForgottenByAReset) {
   EXPECT_EQ(holding(one, 5), 2);
 }
 
-TEST_P(AnsweredHoldsTest, ReservationsAreToldToo) {
+TEST_P(AnsweredHoldsTest, ReservationsAreReportedToo) {
   load("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 100}]}");
-  const auto reserved = hold(Request(one).costing(30), {.what = What::reserve, .lasts = 60s});
+  const auto reserved = hold(Request(one).costing(30), {.action = Action::reserve, .lasts = 60s});
   ASSERT_TRUE(reserved.receipt);
-  const store::Holdings told = holdings("a", "192.0.2.1");
-  EXPECT_EQ(told.used, 30U);
-  ASSERT_EQ(told.open.size(), 1U);
-  EXPECT_EQ(told.open[0].cost, 30U);
+  const store::Holdings found = holdings("a", "192.0.2.1");
+  EXPECT_EQ(found.used, 30U);
+  ASSERT_EQ(found.open.size(), 1U);
+  EXPECT_EQ(found.open[0].cost, 30U);
   EXPECT_EQ(release(reserved.receipt), done);
   EXPECT_EQ(holdings("a", "192.0.2.1").open.size(), 0U);
 }
 
-TEST_P(HoldsTest, ALookTellsWhatAReserveWouldBeTold) {
+TEST_P(HoldsTest, APeekReportsWhatAReserveWouldBeAnswered) {
   load(three_at_once);
   EXPECT_EQ(holding(one, 2), 2);
   EXPECT_TRUE(send(Request(one).only_looking()).admitted);
@@ -298,25 +298,25 @@ TEST_P(HoldsTest, ALookTellsWhatAReserveWouldBeTold) {
   EXPECT_EQ(denied.retry_after, 60s);
 }
 
-TEST_P(HoldsTest, CallsOfTheOtherKindThanUsageSaysAreCounted) {
+TEST_P(HoldsTest, CallsThatDoNotMatchUsageAreCounted) {
   struct Row {
     std::string_view usage;
-    std::optional<What> what;  // none: a plain check
+    std::optional<Action> action;  // none: a plain check
     std::uint64_t cost;
     std::uint64_t mismatches;
   };
   const std::vector<Row> rows = {
-      {"reported", What::report, 5, 0},  {"reported", std::nullopt, 0, 0}, {"reported", std::nullopt, 1, 1},
-      {"reported", What::reserve, 5, 1}, {"reported", What::hold, 0, 0},   {"reported", What::hold, 1, 1},
-      {"reserved", What::reserve, 5, 0}, {"reserved", std::nullopt, 0, 0}, {"reserved", std::nullopt, 1, 1},
-      {"reserved", What::report, 5, 1},  {"reserved", What::hold, 1, 1},   {"reserved", What::report, 0, 0},
+      {"reported", Action::report, 5, 0},  {"reported", std::nullopt, 0, 0}, {"reported", std::nullopt, 1, 1},
+      {"reported", Action::reserve, 5, 1}, {"reported", Action::hold, 0, 0}, {"reported", Action::hold, 1, 1},
+      {"reserved", Action::reserve, 5, 0}, {"reserved", std::nullopt, 0, 0}, {"reserved", std::nullopt, 1, 1},
+      {"reserved", Action::report, 5, 1},  {"reserved", Action::hold, 1, 1}, {"reserved", Action::report, 0, 0},
   };
   for (const Row& row : rows) {
     load("{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 100/h, usage: " +
          std::string(row.usage) + "}, {name: b, consumer_key: ip, algorithm: gcra, rate: 100/h, burst: 90}]}");
     const Request request = Request(one).costing(row.cost);
-    if (row.what) {
-      hold(request, {.what = *row.what});
+    if (row.action) {
+      hold(request, {.action = *row.action});
     } else {
       send(request);
     }

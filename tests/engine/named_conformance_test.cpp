@@ -1,4 +1,4 @@
-// Questions by name: the same states, and the same answers, as requests have.
+// Named queries use the same states and get the same answers as requests.
 #include "match/named.h"
 
 #include "match/consumer.h"
@@ -106,7 +106,7 @@ TEST_P(NamedTest, WordsForAConsumerAreReadBackToItsKey) {
   }
 }
 
-TEST_P(NamedTest, PartsOfAConsumerAreToldOneByOne) {
+TEST_P(NamedTest, PartsOfAConsumerAreReadOneByOne) {
   std::vector<std::string> parts;
   std::string key;
   ASSERT_TRUE(match::read_consumer(bindings().ruleset().limits[1], bindings().ruleset().identity,
@@ -117,7 +117,7 @@ TEST_P(NamedTest, PartsOfAConsumerAreToldOneByOne) {
   EXPECT_EQ(parts, (std::vector<std::string>{"ip is 2001:db8::/56", "route is GET /a"}));
 }
 
-TEST_P(NamedTest, WhatCannotBeReadIsRefused) {
+TEST_P(NamedTest, MalformedConsumerIsRejected) {
   struct Row {
     std::string_view limit;
     std::string_view consumer;
@@ -125,15 +125,15 @@ TEST_P(NamedTest, WhatCannotBeReadIsRefused) {
     std::string_view message;
   };
   constexpr std::string_view unfit_address =
-      "consumer: does not fit limit 'address', or in two ways: write ip=... + route=...";
+      "consumer: does not match the key of limit 'address', or is ambiguous: write ip=... + route=...";
   for (const Row& row : std::vector<Row>{
            {"usr", "alice", "",
-            "limit 'usr': is not in the policy, did you mean 'user'? There are user, address, all, login, soft, trial"},
+            "limit 'usr': unknown, did you mean 'user'? Valid limits: user, address, all, login, soft, trial"},
            {"something-else", "alice", "",
-            "limit 'something-else': is not in the policy; there are user, address, all, login, soft, trial"},
-           {"user", "alice", "pto", "tier 'pto': is not in the policy, did you mean 'pro'?"},
+            "limit 'something-else': unknown; valid limits: user, address, all, login, soft, trial"},
+           {"user", "alice", "pto", "tier 'pto': unknown, did you mean 'pro'?"},
            {"user", "", "",
-            "consumer: does not fit limit 'user', or in two ways: write user=... or ip=... + route=..."},
+            "consumer: does not match the key of limit 'user', or is ambiguous: write user=... or ip=... + route=..."},
            {"address", "192.0.2.1", "", unfit_address},
            {"address", "ip=192.0.2.1", "", unfit_address},
            {"address", "ip=192.0.2 + route=GET /a", "", unfit_address},
@@ -143,8 +143,7 @@ TEST_P(NamedTest, WhatCannotBeReadIsRefused) {
            {"address", "ip=192.0.2.1 + route=GET /a + route=GET /a", "", unfit_address},
            {"address", "ip=192.0.2.1 + route=", "", unfit_address},
            {"address", "all without a key", "", unfit_address},
-           {"address", "ip=192.0.2.1 + route=GET /b", "",
-            "route 'GET /b': is not in the policy, did you mean 'GET /a'?"},
+           {"address", "ip=192.0.2.1 + route=GET /b", "", "route 'GET /b': unknown, did you mean 'GET /a'?"},
        }) {
     EXPECT_EQ(error_of(row.limit, row.consumer, row.tier), row.message) << row.consumer;
   }
@@ -167,7 +166,7 @@ TEST_P(AnsweredNamedTest, GraduatedResponsesAndCandidatesFollow) {
   EXPECT_EQ(send(Request::to("GET /soft").by("dave")).reason, Reason::blocked);
 }
 
-TEST_P(NamedTest, ShadowLimitDeniesNobody) {
+TEST_P(NamedTest, ShadowLimitDeniesNothing) {
   EXPECT_TRUE(ask("trial", "erin")->admitted);
   EXPECT_TRUE(ask("trial", "erin")->admitted);
   EXPECT_EQ(total(Event::shadow_denied), 1U);
@@ -208,11 +207,11 @@ TEST_P(AnsweredNamedTest, ResetForgetsTheConsumerInEveryTable) {
   EXPECT_FALSE(reset(NamedQuery{.limit = "sft", .consumer = "dave"}));
 }
 
-TEST_P(NamedTest, ConsumerOfAQuestionIsToldByItsKey) {
+TEST_P(NamedTest, ConsumerOfANamedQueryIsReportedByItsKey) {
   EXPECT_EQ(consumer_of(NamedQuery{.limit = "user", .consumer = "alice"}), "user=alice");
 }
 
-// What an operator types is one consumer, or is refused.
+// An ambiguous consumer is rejected.
 class OneMeaningTest : public StoreTest {
  protected:
   void SetUp() override {
@@ -233,8 +232,8 @@ limits:
 };
 INSTANTIATE_TEST_SUITE_P(Stores, OneMeaningTest, answering_stores, store_name);
 
-TEST_P(OneMeaningTest, ValueThatCouldBeTwoConsumersIsRefusedWithBothSpellings) {
-  EXPECT_EQ(refusal("everything", "127.0.0.1"), "consumer: could be 'user=127.0.0.1' or 'ip=127.0.0.1': write which");
+TEST_P(OneMeaningTest, AmbiguousValueIsRejectedWithBothSpellings) {
+  EXPECT_EQ(refusal("everything", "127.0.0.1"), "consumer: ambiguous: write 'user=127.0.0.1' or 'ip=127.0.0.1'");
   EXPECT_EQ(refusal("everything", "alice"), "") << "is no address";
   EXPECT_EQ(refusal("everything", "user=127.0.0.1"), "");
   EXPECT_EQ(refusal("everything", "ip=127.0.0.1"), "");
@@ -242,7 +241,8 @@ TEST_P(OneMeaningTest, ValueThatCouldBeTwoConsumersIsRefusedWithBothSpellings) {
 }
 
 TEST_P(OneMeaningTest, WrongAddressIsNotTakenForAUser) {
-  const std::string message = "consumer: 'ip=300.1.1.1' has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443";
+  const std::string message =
+      "consumer: 'ip=300.1.1.1' is not an IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443";
   EXPECT_EQ(refusal("everything", "ip=300.1.1.1"), message);
   const auto asked = send(NamedQuery{.limit = "everything", .consumer = "ip=300.1.1.1"});
   ASSERT_FALSE(asked) << "each such text would have a counter of its own";
@@ -290,13 +290,12 @@ TEST_P(OneMeaningTest, NameThatAStrangerChoseIsDecided) {
   EXPECT_TRUE(send(NamedQuery{.limit = "mixed", .consumer = "192.0.2.1"})->admitted);
 }
 
-TEST_P(OneMeaningTest, UnknownLimitIsToldTheOnesThereAre) {
-  EXPECT_EQ(refusal("by-user", "alice"), "limit 'by-user': is not in the policy; there are everything, mixed");
-  EXPECT_EQ(refusal("mixd", "alice"),
-            "limit 'mixd': is not in the policy, did you mean 'mixed'? There are everything, mixed");
+TEST_P(OneMeaningTest, UnknownLimitErrorListsTheLimits) {
+  EXPECT_EQ(refusal("by-user", "alice"), "limit 'by-user': unknown; valid limits: everything, mixed");
+  EXPECT_EQ(refusal("mixd", "alice"), "limit 'mixd': unknown, did you mean 'mixed'? Valid limits: everything, mixed");
 }
 
-TEST(ResetTest, StateThatOthersShareStaysAndIsSaid) {
+TEST(ResetTest, SharedStateIsNotResetAndIsAnError) {
   const auto engine = *Engine::create(
       ruleset_of("version: 1\nlimits:\n  - { name: api, consumer_key: user, algorithm: fixed_window, rate: 2/h }\n"),
       {.memory_budget = std::size_t{1} << 20, .hash_key = {1, 2}});
@@ -311,7 +310,8 @@ TEST(ResetTest, StateThatOthersShareStaysAndIsSaid) {
   const std::string newcomer = "user=" + std::to_string(last - 1);
   const auto refused = evaluator->reset(NamedQuery{.limit = "api", .consumer = newcomer}, now);
   ASSERT_FALSE(refused);
-  EXPECT_TRUE(refused.error().what.starts_with("shares a state with others for want of memory, and that was not reset"))
+  EXPECT_TRUE(refused.error().what.starts_with(
+      "shares a state with other consumers because memory is full, so it was not reset"))
       << refused.error().what;
   EXPECT_TRUE(charge(newcomer));
   EXPECT_FALSE(charge(newcomer)) << "it was not reset";
@@ -348,7 +348,7 @@ TEST_P(DescriptorResetTest, ForgetsOneDescriptor) {
   EXPECT_FALSE(passes(others));
 }
 
-TEST(NamedDescriptorTest, LimitReachedByDescriptorsIsRefused) {
+TEST(NamedDescriptorTest, LimitReachedByDescriptorsIsRejected) {
   const policy::Loaded loaded = policy::load_path(std::string(WEIR_SOURCE_DIR) + "/examples/ratelimit/accounts.yaml");
   ASSERT_TRUE(loaded.ruleset);
   const auto engine = *Engine::create(loaded.ruleset, {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});

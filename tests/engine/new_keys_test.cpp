@@ -1,4 +1,4 @@
-// More new keys than a limit may send to a shared store in a second: those beyond share a few.
+// New keys beyond the bound per second share a few keys on a shared store.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ Request from_user(const std::string& name) {
   return Request::to("GET /").by(name);
 }
 
-// So many made-up users ask once each: how many pass.
+// Sends one request from each of `count` new users. Returns how many pass.
 int flood(SharedEngine& shared, int count, const std::string& name = "made-up-") {
   int passed = 0;
   for (int i = 0; i < count; ++i) passed += shared.passes(from_user(name + std::to_string(i))) ? 1 : 0;
@@ -31,7 +31,7 @@ TEST(NewKeys, BeyondTheBoundShareKeysAndAreLimitedAsAWhole) {
   EXPECT_EQ(shared.store.keys("weir:{api:user:"), 10U);
   EXPECT_EQ(shared.store.keys("weir:{api:overflow:api:"), store::NewKeyBound::overflow_keys);
   EXPECT_LE(passed, 10 + 5 * static_cast<int>(store::NewKeyBound::overflow_keys));
-  EXPECT_EQ(flood(shared, 5'000, "another-"), 0) << "what they share is used up";
+  EXPECT_EQ(flood(shared, 5'000, "another-"), 0) << "the shared keys are exhausted";
 }
 
 TEST(NewKeys, KnownConsumersKeepTheirOwn) {
@@ -44,12 +44,12 @@ TEST(NewKeys, KnownConsumersKeepTheirOwn) {
   EXPECT_EQ(shared.passing(from_user("bob"), 10), 5) << "a second later he has a key of his own";
 }
 
-TEST(NewKeys, ALookTakesNoneAndSaysWhatACheckWould) {
+TEST(NewKeys, APeekChargesNothingAndAnswersLikeACheck) {
   SharedEngine shared(per_user, 10);
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(shared.passes(from_user("look-" + std::to_string(i)).only_looking()));
   }
-  EXPECT_EQ(shared.passing(from_user("alice"), 10), 5) << "the bound is not used up";
+  EXPECT_EQ(shared.passing(from_user("alice"), 10), 5) << "the bound is not reached";
   flood(shared, 5'000);
   EXPECT_FALSE(shared.passes(from_user("bob").only_looking()));
 }
@@ -61,17 +61,17 @@ TEST(NewKeys, AReceiptSettlesTheKeyThatWasCharged) {
   const Asked bob(request);
   const auto reserve = [&] {
     shared.batch->clear();
-    shared.batch->add(bob.query(), {.what = ReceiptAsk::What::reserve});
+    shared.batch->add(bob.query(), {.action = ReceiptRequest::Action::reserve});
     EXPECT_TRUE(shared.batch->submit());
     return shared.batch->verdict(0).admitted;
   };
   ASSERT_TRUE(reserve());
   EXPECT_EQ(shared.store.keys("weir:{api:user:3:bob}"), 0U);
   const ReceiptParts receipt = *shared.batch->receipt(0);
-  EXPECT_FALSE(reserve()) << "it is used up";
+  EXPECT_FALSE(reserve()) << "the limit is exceeded";
   shared.at(shared.clock.now() + 1s);  // he would have a key of his own now
   shared.batch->clear();
-  shared.batch->add(receipt, {.what = ReceiptAsk::What::settle, .actual = Cost{2}});
+  shared.batch->add(receipt, {.action = ReceiptRequest::Action::settle, .actual = Cost{2}});
   EXPECT_TRUE(shared.batch->submit());
   EXPECT_EQ(shared.batch->receipt_outcomes(0)[0].result, core::ReceiptResult::done);
   EXPECT_EQ(shared.batch->receipt_outcomes(0)[0].decision.remaining, 3U);

@@ -29,11 +29,11 @@ TEST(OutageShare, IsAtLeastTheLargestCost) {
   policy::CompiledLimit limit;
   limit.cost.fixed = Cost{2};
   limit.cost.by_route.push_back({policy::RouteTemplate{}, Cost{12}});
-  EXPECT_EQ(largest_cost(limit.cost, 0), Cost{12});
+  EXPECT_EQ(max_cost(limit.cost, 0), Cost{12});
   EXPECT_EQ(outage_share(limit, bucket, 0, 4).capacity(), 12U);
 }
 
-TEST(OutageShare, InWordsSaysWhatItComesTo) {
+TEST(OutageShare, TextDescribesTheShare) {
   policy::CompiledLimit limit;
   EXPECT_EQ(outage_text(limit, bucket, 0, 4), "each of 4 nodes admits 5 of 20, at 1/4 of the rate");
   EXPECT_EQ(outage_text(limit, bucket, 0, 1), "the node admits 10 of 20, at 1/2 of the rate");

@@ -1,4 +1,4 @@
-// What the receipt of a reserve on so many limits takes: lint (policy/tools/lint_receipts.cpp) warns by these numbers.
+// The size of a receipt by the number of limits: lint (policy/tools/lint_receipts.cpp) relies on these numbers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace weir::engine {
 namespace {
 
-// As a shared store that hashes consumers calls them.
+// The name of a consumer on a shared store that hashes consumers.
 std::string hashed_consumer(int number) {
   std::string text = "#" + std::to_string(number);
   text.resize(23, 'a');

@@ -9,7 +9,7 @@
 namespace weir::engine {
 namespace {
 
-using What = ReceiptAsk::What;
+using Action = ReceiptRequest::Action;
 
 constexpr auto budgets = R"(
 version: 1
@@ -33,8 +33,8 @@ class ReceiptsTest : public StoreTest {
  protected:
   void SetUp() override { load(budgets); }
 
-  // What came of one question, as a caller is told of it.
-  struct Told {
+  // The answer to one call.
+  struct Answer {
     Verdict verdict;
     std::optional<ReceiptParts> receipt;
     std::string results;  // `tokens done, requests ended`
@@ -43,30 +43,30 @@ class ReceiptsTest : public StoreTest {
     std::vector<Duration> lasts;
   };
 
-  Told ask(const Request& request, const ReceiptAsk& receipts, std::optional<std::uint64_t> cost = {}) {
+  Answer ask(const Request& request, const ReceiptRequest& receipts, std::optional<std::uint64_t> cost = {}) {
     const Asked asked(request);
     Query query = asked.query();
     if (cost) query.cost = Cost{*cost};
     return run([&](EvaluationBatch& batch) { batch.add(query, receipts); });
   }
-  Told reserve(const Request& request, std::uint64_t cost, core::ReceiptId id = {}) {
-    return ask(request, {.what = What::reserve, .id = id}, cost);
+  Answer reserve(const Request& request, std::uint64_t cost, core::ReceiptId id = {}) {
+    return ask(request, {.action = Action::reserve, .id = id}, cost);
   }
-  Told settle(const ReceiptParts& receipt, std::uint64_t actual) {
-    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::settle, .actual = Cost{actual}}); });
+  Answer settle(const ReceiptParts& receipt, std::uint64_t actual) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.action = Action::settle, .actual = Cost{actual}}); });
   }
-  Told release(const ReceiptParts& receipt) {
-    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::release}); });
+  Answer release(const ReceiptParts& receipt) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.action = Action::release}); });
   }
-  Told extend(const ReceiptParts& receipt, Duration lasts) {
-    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::extend, .lasts = lasts}); });
+  Answer extend(const ReceiptParts& receipt, Duration lasts) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.action = Action::extend, .lasts = lasts}); });
   }
   std::uint64_t left(std::string_view limit, std::string_view tier = {}) {
     const NamedQuery look{.limit = limit, .consumer = "ada", .tier = tier, .peek = true, .wants_holdings = true};
     return send(look)->outcomes[0].decision.remaining;
   }
 
-  // What is said of a receipt that is not open: while the store is away, nobody can tell.
+  // The result for a receipt that is not open; unknown while the store is unavailable.
   [[nodiscard]] static std::string not_open(std::string_view limits) {
     std::string results;
     for (const char letter : limits) {
@@ -83,23 +83,24 @@ class ReceiptsTest : public StoreTest {
   static std::string ended_word() { return GetParam() == Where::outage_down ? " none" : " ended"; }
 
   template <class Add>
-  Told run(Add add) {
+  Answer run(Add add) {
     set_clocks();
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     add(*batch);
     EXPECT_TRUE(batch->submit(now_));
-    Told told;
-    if (batch->kind(0) != EvaluationBatch::Kind::receipt) told.verdict = batch->verdict(0);
-    if (const ReceiptParts* const receipt = batch->receipt(0)) told.receipt = *receipt;
+    Answer answer;
+    if (batch->kind(0) != EvaluationBatch::Kind::receipt) answer.verdict = batch->verdict(0);
+    if (const ReceiptParts* const receipt = batch->receipt(0)) answer.receipt = *receipt;
     constexpr std::array names{"none", "done", "repeated", "not_kept", "ended", "unknown"};
     for (const ReceiptOutcome& outcome : batch->receipt_outcomes(0)) {
       const std::string name = outcome.limit ? batch->bindings().ruleset().limits[*outcome.limit].name : "gone";
-      told.results += (told.results.empty() ? "" : ", ") + name + " " + names[static_cast<std::size_t>(outcome.result)];
-      told.left.push_back(outcome.decision.remaining);
-      told.lost.push_back(outcome.lost);
-      told.lasts.push_back(outcome.ends - now_);
+      answer.results +=
+          (answer.results.empty() ? "" : ", ") + name + " " + names[static_cast<std::size_t>(outcome.result)];
+      answer.left.push_back(outcome.decision.remaining);
+      answer.lost.push_back(outcome.lost);
+      answer.lasts.push_back(outcome.ends - now_);
     }
-    return told;
+    return answer;
   }
 };
 class AnsweredReceiptsTest : public ReceiptsTest {};
@@ -107,21 +108,21 @@ INSTANTIATE_TEST_SUITE_P(Stores, ReceiptsTest, every_store, store_name);
 INSTANTIATE_TEST_SUITE_P(Stores, AnsweredReceiptsTest, answering_stores, store_name);
 
 TEST_P(ReceiptsTest, SettledForLessTheRestComesBack) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   ASSERT_TRUE(reserved.verdict.admitted);
   ASSERT_TRUE(reserved.receipt);
   EXPECT_EQ(reserved.results, "tokens done, requests done");
   EXPECT_EQ(reserved.lasts, (std::vector<Duration>{10min, 10min}));
   EXPECT_EQ(left("tokens"), 20U);
-  const Told settled = settle(*reserved.receipt, 30);
+  const Answer settled = settle(*reserved.receipt, 30);
   EXPECT_EQ(settled.results, "tokens done, requests done");
-  EXPECT_EQ(settled.left, (std::vector<std::uint64_t>{70, 8})) << "a written cost is kept";
+  EXPECT_EQ(settled.left, (std::vector<std::uint64_t>{70, 8})) << "a configured cost does not change";
   EXPECT_EQ(left("tokens"), 70U);
 }
 
 TEST_P(ReceiptsTest, SettledForMoreIsOwed) {
-  const Told reserved = reserve(chat(), 80);
-  const Told settled = settle(*reserved.receipt, 130);
+  const Answer reserved = reserve(chat(), 80);
+  const Answer settled = settle(*reserved.receipt, 130);
   EXPECT_EQ(settled.lost.at(0), 0U);
   EXPECT_EQ(left("tokens"), 0U);
   advance(30s);
@@ -130,22 +131,23 @@ TEST_P(ReceiptsTest, SettledForMoreIsOwed) {
   EXPECT_EQ(left("tokens"), 1U);
 }
 
-TEST_P(ReceiptsTest, WhatEvenADebtHasNoRoomForIsToldAsLost) {
-  const Told reserved = reserve(chat(), 100);
+TEST_P(ReceiptsTest, CostBeyondTheMaximumDebtIsReportedAsLost) {
+  const Answer reserved = reserve(chat(), 100);
   EXPECT_EQ(settle(*reserved.receipt, 100 + 100 + 7).lost.at(0), 7U);
 }
 
 TEST_P(ReceiptsTest, ReleasedAllComesBack) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   EXPECT_EQ(release(*reserved.receipt).results, "tokens done, requests done");
   EXPECT_EQ(left("tokens"), 100U);
   EXPECT_EQ(left("requests"), 10U) << "of a written cost, too";
 }
 
 TEST_P(ReceiptsTest, WhatIsRepeatedChangesNothing) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   std::ignore = settle(*reserved.receipt, 30);
-  for (const Told& again : {settle(*reserved.receipt, 1), release(*reserved.receipt), extend(*reserved.receipt, 1h)}) {
+  for (const Answer& again :
+       {settle(*reserved.receipt, 1), release(*reserved.receipt), extend(*reserved.receipt, 1h)}) {
     EXPECT_EQ(again.results, not_open("tokens, requests"));
   }
   EXPECT_EQ(left("tokens"), 70U);
@@ -153,16 +155,16 @@ TEST_P(ReceiptsTest, WhatIsRepeatedChangesNothing) {
 }
 
 TEST_P(ReceiptsTest, WhatHasEndedStaysCharged) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   advance(10min);
   EXPECT_EQ(release(*reserved.receipt).results, not_open("tokens, requests"));
   EXPECT_EQ(left("requests"), 8U);
 }
 
 TEST_P(ReceiptsTest, ExtendedItEndsLater) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   advance(9min);
-  const Told extended = extend(*reserved.receipt, 20min);
+  const Answer extended = extend(*reserved.receipt, 20min);
   EXPECT_EQ(extended.results, "tokens done, requests done");
   EXPECT_EQ(extended.lasts, (std::vector<Duration>{20min, 20min}));
   advance(19min);
@@ -172,8 +174,8 @@ TEST_P(ReceiptsTest, ExtendedItEndsLater) {
 
 TEST_P(ReceiptsTest, AnIdOfTheCallersMakesItTheSameReserve) {
   const core::ReceiptId id = receipt_id_of("call-7");
-  const Told first = reserve(chat(), 60, id);
-  const Told second = reserve(chat(), 60, id);
+  const Answer first = reserve(chat(), 60, id);
+  const Answer second = reserve(chat(), 60, id);
   EXPECT_TRUE(second.verdict.admitted) << "whatever is left";
   EXPECT_EQ(second.results, "tokens repeated, requests repeated");
   ASSERT_TRUE(second.receipt);
@@ -185,7 +187,7 @@ TEST_P(ReceiptsTest, AnIdOfTheCallersMakesItTheSameReserve) {
 
 TEST_P(ReceiptsTest, ADeniedReserveChargesNothingAndHasNoReceipt) {
   std::ignore = reserve(chat(), 80);
-  const Told denied = reserve(chat(), 30);
+  const Answer denied = reserve(chat(), 30);
   EXPECT_FALSE(denied.verdict.admitted);
   EXPECT_FALSE(denied.receipt);
   EXPECT_EQ(denied.results, "");
@@ -193,7 +195,7 @@ TEST_P(ReceiptsTest, ADeniedReserveChargesNothingAndHasNoReceipt) {
 }
 
 TEST_P(ReceiptsTest, AReportIsChargedWhateverIsLeft) {
-  const Told reported = ask(chat(), {.what = What::report}, 150);
+  const Answer reported = ask(chat(), {.action = Action::report}, 150);
   EXPECT_TRUE(reported.verdict.admitted);
   EXPECT_FALSE(reported.receipt);
   EXPECT_EQ(reported.results, "tokens done") << "requests have a cost of their own, and are charged when they come";
@@ -201,12 +203,12 @@ TEST_P(ReceiptsTest, AReportIsChargedWhateverIsLeft) {
   advance(50s);
   EXPECT_EQ(left("tokens"), 0U);
   EXPECT_FALSE(passes(Request::to("POST /chat").by("ada")));
-  const Told more = ask(chat(), {.what = What::report}, 1'000);
+  const Answer more = ask(chat(), {.action = Action::report}, 1'000);
   EXPECT_EQ(more.lost.at(0), 900U);
 }
 
 TEST_P(ReceiptsTest, AReportWithAnIdCountsOnce) {
-  const ReceiptAsk once{.what = What::report, .id = receipt_id_of("run-1")};
+  const ReceiptRequest once{.action = Action::report, .id = receipt_id_of("run-1")};
   EXPECT_EQ(ask(chat(), once, 10).results, "tokens done");
   EXPECT_EQ(ask(chat(), once, 10).results, "tokens repeated");
   EXPECT_EQ(left("tokens"), 90U);
@@ -214,15 +216,15 @@ TEST_P(ReceiptsTest, AReportWithAnIdCountsOnce) {
 }
 
 TEST_P(ReceiptsTest, TheTierOfTheReserveIsThatOfTheSettlement) {
-  const Told reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 800);
+  const Answer reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 800);
   ASSERT_TRUE(reserved.verdict.admitted) << "by the numbers of its tier";
-  const Told settled = settle(*reserved.receipt, 100);
+  const Answer settled = settle(*reserved.receipt, 100);
   EXPECT_EQ(settled.left.at(0), 900U);
   EXPECT_EQ(left("tokens", "pro"), 900U);
 }
 
 TEST_P(ReceiptsTest, AShadowLimitIsSettledToo) {
-  const Told reserved = reserve(Request::to("GET /try").by("ada"), 40);
+  const Answer reserved = reserve(Request::to("GET /try").by("ada"), 40);
   EXPECT_EQ(reserved.results, "tried done, next done");
   EXPECT_EQ(left("tried"), 10U);
   EXPECT_EQ(settle(*reserved.receipt, 5).results, "tried done, next done");
@@ -231,62 +233,62 @@ TEST_P(ReceiptsTest, AShadowLimitIsSettledToo) {
 
 TEST_P(AnsweredReceiptsTest, ACandidateIsSettledByTheSameReceipt) {
   const Request tries = Request::to("GET /try").by("ada");
-  const Told reserved = reserve(tries, 30);
-  const auto candidate_of = [](const Told& told) { return told.verdict.outcomes.back().candidate->admitted; };
+  const Answer reserved = reserve(tries, 30);
+  const auto candidate_of = [](const Answer& answer) { return answer.verdict.outcomes.back().candidate->admitted; };
   EXPECT_TRUE(candidate_of(reserved));
   std::ignore = settle(*reserved.receipt, 10);
   EXPECT_EQ(left("next"), 90U);
-  const Told again = reserve(tries, 20);
+  const Answer again = reserve(tries, 20);
   EXPECT_TRUE(candidate_of(again)) << "20 of 30 are left to it";
   EXPECT_FALSE(candidate_of(reserve(tries, 1)));
 }
 
-// Redis keeps its receipts in a value of their own.
+// Redis stores receipts in a separate value.
 TEST_P(ReceiptsTest, ALogHasReceiptsAsEveryOther) {
   const Request call = Request::to("GET /log").by("ada");
-  const Told down = reserve(call, 60);
+  const Answer down = reserve(call, 60);
   EXPECT_EQ(down.results, "calls done");
   advance(1s);
-  const Told up = reserve(call, 30);
+  const Answer up = reserve(call, 30);
   EXPECT_EQ(left("calls"), 10U);
   EXPECT_EQ(extend(*down.receipt, 1h).results, "calls done");
   EXPECT_EQ(settle(*down.receipt, 20).left, (std::vector<std::uint64_t>{50}));
   EXPECT_EQ(settle(*down.receipt, 0).results, not_open("calls"));
-  const Told owed = settle(*up.receipt, 30 + 50 + 100 + 7);
+  const Answer owed = settle(*up.receipt, 30 + 50 + 100 + 7);
   EXPECT_EQ(owed.results, "calls done");
   EXPECT_EQ(owed.lost, (std::vector<std::uint64_t>{7}));
   EXPECT_EQ(left("calls"), 0U);
   advance(24h);
   EXPECT_EQ(left("calls"), 100U) << "what was settled upward counts from its own instant";
-  EXPECT_EQ(ask(call, {.what = What::report, .id = {1, 2}}, 5).results, "calls done");
-  EXPECT_EQ(ask(call, {.what = What::report, .id = {1, 2}}, 5).results, "calls repeated");
-  const Told released = reserve(call, 10);
+  EXPECT_EQ(ask(call, {.action = Action::report, .id = {1, 2}}, 5).results, "calls done");
+  EXPECT_EQ(ask(call, {.action = Action::report, .id = {1, 2}}, 5).results, "calls repeated");
+  const Answer released = reserve(call, 10);
   EXPECT_EQ(release(*released.receipt).left, (std::vector<std::uint64_t>{95}));
 }
 
 TEST_P(AnsweredReceiptsTest, AResetForgetsTheReceiptsOfALog) {
   const Request call = Request::to("GET /log").by("ada");
-  const Told reserved = reserve(call, 60);
+  const Answer reserved = reserve(call, 60);
   ASSERT_TRUE(reset({.limit = "calls", .consumer = "ada"}));
   EXPECT_EQ(settle(*reserved.receipt, 90).results, "calls ended");
   EXPECT_EQ(left("calls"), 100U);
 }
 
 TEST_P(ReceiptsTest, ALimitThatAReloadRemovedIsUnknown) {
-  const Told reserved = reserve(chat(), 80);
+  const Answer reserved = reserve(chat(), 80);
   reload(R"(
 version: 1
 tiers: { from: { header: X-Plan }, default: free }
 limits:
   - { name: tokens, routes: [POST /chat], consumer_key: user, algorithm: token_bucket, rate: 1/s, burst: 120 }
 )");
-  const Told settled = settle(*reserved.receipt, 30);
+  const Answer settled = settle(*reserved.receipt, 30);
   EXPECT_EQ(settled.results, "tokens done, gone unknown");
   EXPECT_EQ(settled.left.at(0), 90U) << "by the numbers that hold now";
 }
 
 TEST_P(ReceiptsTest, AReceiptOfATierThatAReloadRemovedIsSettled) {
-  const Told reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 80);
+  const Answer reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 80);
   ASSERT_TRUE(reserved.receipt);
   reload(R"(
 version: 1
@@ -294,13 +296,13 @@ limits:
   - { name: tokens, routes: [POST /chat], consumer_key: user, algorithm: token_bucket, rate: 1/s, burst: 100 }
 )");
   EXPECT_EQ(extend(*reserved.receipt, 1h).results, "tokens done, gone unknown");
-  const Told settled = settle(*reserved.receipt, 30);
+  const Answer settled = settle(*reserved.receipt, 30);
   EXPECT_EQ(settled.results, "tokens done, gone unknown");
   EXPECT_EQ(settled.left.at(0), 70U) << "by the numbers that hold now";
   EXPECT_EQ(settle(*reserved.receipt, 30).results, not_open("tokens") + ", gone unknown");
 }
 
-// The tiers of a calendar or a window share their states with those of the same window only.
+// Tiers share states only with tiers of the same window.
 TEST_P(AnsweredReceiptsTest, AReceiptOfARemovedTierIsFoundBesideAnyOtherTier) {
   const std::string day_for_two = R"(
 version: 1
@@ -318,8 +320,8 @@ limits:
   no_day.replace(no_day.find("    tier_overrides"), std::string::npos, "");
   const Request request = Request::to("GET /").by("ada").from("127.0.0.1").with("X-Plan", "pro");
   reload(day_for_two);
-  const Told first = reserve(request, 20);
-  const Told second = reserve(request, 20);
+  const Answer first = reserve(request, 20);
+  const Answer second = reserve(request, 20);
   ASSERT_TRUE(first.receipt && second.receipt);
   reload(day_for_one);
   EXPECT_EQ(settle(*first.receipt, 5).results, "quota done");
@@ -329,23 +331,23 @@ limits:
 }
 
 TEST_P(ReceiptsTest, HoldsEndByReleaseAndByTheirLease) {
-  const Told first = ask(stream(), {.what = What::hold});
-  const Told second = ask(stream(), {.what = What::hold});
+  const Answer first = ask(stream(), {.action = Action::hold});
+  const Answer second = ask(stream(), {.action = Action::hold});
   ASSERT_TRUE(first.receipt && second.receipt);
   EXPECT_EQ(first.lasts, (std::vector<Duration>{30s}));
-  const Told third = ask(stream(), {.what = What::hold});
+  const Answer third = ask(stream(), {.action = Action::hold});
   EXPECT_FALSE(third.verdict.admitted);
   EXPECT_FALSE(third.receipt);
   EXPECT_EQ(third.verdict.retry_after, std::optional<Duration>(30s));
   EXPECT_EQ(release(*first.receipt).results, "at-once done");
-  EXPECT_TRUE(ask(stream(), {.what = What::hold}).verdict.admitted);
+  EXPECT_TRUE(ask(stream(), {.action = Action::hold}).verdict.admitted);
   EXPECT_EQ(release(*first.receipt).results, not_open("at-once"));
   advance(30s);
   EXPECT_EQ(release(*second.receipt).results, not_open("at-once"));
-  EXPECT_TRUE(ask(stream(), {.what = What::hold}).verdict.admitted);
+  EXPECT_TRUE(ask(stream(), {.action = Action::hold}).verdict.admitted);
 }
 
-TEST_P(ReceiptsTest, AHoldThatNobodyCouldReleaseIsDenied) {
+TEST_P(ReceiptsTest, AHoldThatCouldNotBeReleasedIsDenied) {
   const Verdict verdict = send(stream());
   EXPECT_FALSE(verdict.admitted);
   EXPECT_EQ(verdict.reason, Reason::needs_receipt);
@@ -353,20 +355,21 @@ TEST_P(ReceiptsTest, AHoldThatNobodyCouldReleaseIsDenied) {
 }
 
 TEST_P(ReceiptsTest, WhoOnlyHoldsReservesNothingElse) {
-  const Told held = ask(chat(), {.what = What::hold}, 10);
+  const Answer held = ask(chat(), {.action = Action::hold}, 10);
   EXPECT_TRUE(held.verdict.admitted);
   EXPECT_FALSE(held.receipt);
   EXPECT_EQ(left("tokens"), 90U);
 }
 
-TEST_P(ReceiptsTest, LimitsThatNoReceiptCanTellAreRefused) {
-  for (const std::string_view what : {"fixed_window, rate: 9/day", "concurrency, limit: 9, lease: 1min"}) {
+TEST_P(ReceiptsTest, LimitsThatDoNotFitIntoAReceiptAreDenied) {
+  for (const std::string_view algorithm : {"fixed_window, rate: 9/day", "concurrency, limit: 9, lease: 1min"}) {
     std::string policy = "version: 1\nlimits:\n";
     for (int i = 0; i < 25; ++i) {
-      policy += "  - { name: l" + std::to_string(i) + ", consumer_key: user, algorithm: " + std::string(what) + " }\n";
+      policy +=
+          "  - { name: l" + std::to_string(i) + ", consumer_key: user, algorithm: " + std::string(algorithm) + " }\n";
     }
     load(policy);
-    const Told refused = ask(chat(), {.what = what[0] == 'f' ? What::reserve : What::hold});
+    const Answer refused = ask(chat(), {.action = algorithm[0] == 'f' ? Action::reserve : Action::hold});
     EXPECT_FALSE(refused.verdict.admitted);
     EXPECT_EQ(refused.verdict.reason, Reason::too_many_limits);
     EXPECT_FALSE(refused.receipt);

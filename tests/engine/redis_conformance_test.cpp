@@ -1,4 +1,4 @@
-// The engine on a real Redis through its connection, which answers later, is killed and comes back.
+// The engine on a real Redis, which answers later, is killed and restarted.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -61,7 +61,7 @@ limits:
     });
   }
 
-  // So many requests in one batch. How many passed.
+  // Sends `count` requests in one batch. Returns how many passed.
   int passing(const Request& request, int count) {
     const Asked asked(request);
     std::atomic<bool> done = false;
@@ -113,10 +113,10 @@ TEST_F(RedisEngineTest, GoesOnWhenTheServerIsKilledAndChargesBackWhenItIsThere) 
   EXPECT_EQ(path(Path::open), 20U);
   server_.start();
   ASSERT_TRUE(is_connected());
-  EXPECT_EQ(passing(Request::to("GET /"), 20), 5) << "it has started empty, and is told of the five";
+  EXPECT_EQ(passing(Request::to("GET /"), 20), 5) << "it has started empty, and the five are charged to it";
 }
 
-// What is at the server may have been charged there: decided here, and not charged back.
+// A request in flight may have been charged by the server: it is decided locally and not charged back.
 TEST_F(RedisEngineTest, DecidesHereWhatIsInFlightWhenTheServerIsKilled) {
   const Asked asked(Request::to("GET /"));
   std::atomic<bool> done = false;
@@ -137,7 +137,7 @@ TEST_F(RedisEngineTest, DecidesHereWhatIsInFlightWhenTheServerIsKilled) {
   EXPECT_FALSE(engine_->has_charges());
 }
 
-TEST_F(RedisEngineTest, WhatIsInFlightWhenTheStoreEndsIsAnswered) {
+TEST_F(RedisEngineTest, RequestsInFlightWhenTheStoreIsDestroyedAreAnswered) {
   const Asked asked(Request::to("GET /"));
   std::atomic<bool> done = false;
   server_.pause();

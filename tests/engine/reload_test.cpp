@@ -1,4 +1,4 @@
-// A reload changes the numbers under the states, and nobody gets a fresh burst from it.
+// A reload changes the numbers of existing states, and gives no consumer a fresh burst.
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {
@@ -96,7 +96,7 @@ TEST_F(ReloadTest, ABlockIsServedAsItWasGiven) {
   EXPECT_TRUE(passes(Request::to("GET /")));
 }
 
-// A consumer may have several at a time, as with two API keys: to come by the one makes no room by the other.
+// A consumer may use several tiers, as with two API keys: using one frees nothing in the other.
 TEST_F(ReloadTest, AnotherTierOfTheSamePolicyForgivesNothing) {
   load(R"(
 version: 1
@@ -128,7 +128,7 @@ TEST_F(ReloadTest, SamePolicyAgainGivesNoFreshBurst) {
   }
 }
 
-// The states of a limit lie in eight bytes each while its numbers allow it, and move when they no longer do.
+// States take eight bytes each while the numbers allow it, and move to wider cells when they do not.
 TEST_F(ReloadTest, NumbersThatNeedWiderCellsTakeTheUsageAlong) {
   load(one_limit("algorithm: token_bucket, rate: 1/h, burst: 3"));
   for (int client = 0; client < 500; ++client) {
@@ -163,7 +163,7 @@ TEST_F(ReloadTest, CandidateThatStaysACandidateKeepsItsOwnState) {
   load(one_limit("algorithm: fixed_window, rate: 9/h, candidate: { algorithm: sliding_window_log, rate: 3/h }"));
   EXPECT_EQ(passing(Request::to("GET /"), 2), 2);
   reload(one_limit("algorithm: sliding_window_log, rate: 9/h, candidate: { rate: 3/h }"));
-  EXPECT_EQ(passing(Request::to("GET /"), 20), 9) << "the live limit starts afresh, not on the candidate's state";
+  EXPECT_EQ(passing(Request::to("GET /"), 20), 9) << "the live limit starts empty, not on the candidate's state";
 }
 
 TEST_F(ReloadTest, RenamedLimitIsAnotherLimit) {

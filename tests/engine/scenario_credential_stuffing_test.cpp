@@ -84,7 +84,7 @@ TEST_F(CredentialStuffing, AccountsAreProtectedAndNoEmployeeIsDenied) {
   EXPECT_EQ(passed.employees, requests_by_employees);
 }
 
-// The classic: each address so many a minute. The attack stays below it, the office does not.
+// A plain limit per address and minute: the attack stays below it, the office does not.
 TEST_F(CredentialStuffing, NaiveLimitByAddressLetsTheAttackPassAndDeniesTheOffice) {
   const Passed passed = passed_under(R"(
 version: 1
@@ -96,9 +96,9 @@ limits:
   EXPECT_EQ(passed.employees, 100) << "of " << requests_by_employees;
 }
 
-// A limit on everyone together that the attack can fill is a way to lock everybody out: the 10,000 a minute with a
-// burst of 500 that protect a small backend are gone while the accounts still let attackers through. So the example
-// has room above what its login limits let pass.
+// A global limit that the attack can exhaust locks everybody out: 10,000 per minute with a burst of 500, which protect
+// a small backend, are exhausted while the account limits still admit attackers. So the example's global limit is above
+// what its login limits admit.
 TEST_F(CredentialStuffing, SharedLimitThatTheAttackFillsDeniesEmployeesToo) {
   std::string policy = example_policy();
   const std::string roomy = "rate: 60000/min\n    burst: 10000";

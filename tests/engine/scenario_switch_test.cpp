@@ -15,7 +15,7 @@ struct Arrival {
   int client;
 };
 
-// Some clients keep to the limit, some crowd around the turn of the minute.
+// Some clients keep to the limit, some send bursts around the turn of the minute.
 std::vector<Arrival> traffic() {
   std::mt19937 random(7);
   std::vector<Arrival> sent;
@@ -51,7 +51,7 @@ TEST_F(SwitchWithCandidate, DivergenceNamesExactlyTheConsumersThatTheSwitchDenie
     denied_before += verdict.admitted ? 0 : 1;
     if (verdict.outcomes[0].divergence() == Divergence::newly_denied) named.insert(sent.client);
   }
-  ASSERT_EQ(denied_before, 0) << "the live limit denies nobody";
+  ASSERT_EQ(denied_before, 0) << "the live limit denies nothing";
   const auto estimate = engine_->bindings()->limits()[0].diverging->newly_denied.estimate();
 
   load(switched);

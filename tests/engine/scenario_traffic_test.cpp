@@ -1,4 +1,4 @@
-// Traffic that limits meet in life: a fleet that wakes up at once, and an attack on the boundary of a window.
+// Realistic traffic: a fleet that wakes up at once, and an attack on a window boundary.
 #include <algorithm>
 #include <map>
 
@@ -30,7 +30,7 @@ limits:
   EXPECT_EQ(passing(sync, 5000), 500) << "what refilled while it was quiet";
 }
 
-// All of a window's requests in its last moment, all of the next one's in its first: what passes?
+// All requests of a window arrive at its end, and all of the next one at its start.
 struct Boundary {
   const char* algorithm;
   int around;  // within 2 s around the boundary
@@ -63,7 +63,7 @@ TEST_P(BoundaryAttack, PassesWhatTheAlgorithmAllows) {
   EXPECT_EQ(worst, expected.worst);
 }
 
-// Buckets admit their burst and what refills meanwhile; the leaky bucket holds one, so it admits the rate alone.
+// Buckets admit their burst and what refills; the leaky bucket has room for one, so it admits only the rate.
 INSTANTIATE_TEST_SUITE_P(Each, BoundaryAttack,
                          testing::Values(Boundary{"fixed_window", 200, 200},
                                          Boundary{"sliding_window_counter", 101, 198},
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BoundaryAttack,
 
 using RawPathKey = EngineTest;
 
-// Each path its own counter: nobody is ever limited, and the number of counters grows with the catalogue.
+// With a counter for each path no client is ever limited, and the number of counters grows with the catalogue.
 TEST_F(RawPathKey, DistinctEstimateCrossesAnyThreshold) {
   load(R"(
 version: 1

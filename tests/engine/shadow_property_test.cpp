@@ -1,4 +1,4 @@
-// Nothing that a candidate or a shadow limit does can change a live decision.
+// Candidates and shadow limits cannot change a live decision.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace weir::engine {
 namespace {
 
-// every_kind_of_limit, but for these.
+// every_kind_of_limit without candidates and shadow limits.
 constexpr auto without_candidates = R"(
 version: 1
 limits:

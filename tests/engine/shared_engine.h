@@ -1,4 +1,4 @@
-// An engine whose limits are shared, on a store in the test's own memory that can be away.
+// An engine on a shared store in the test's memory, which can become unavailable.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace weir::engine {
 
 struct SharedEngine {
-  // `max_new_keys` of each limit in a second; 0: there is no bound.
+  // `max_new_keys` is per limit and second; 0: no bound.
   explicit SharedEngine(std::string_view text, std::uint64_t max_new_keys = 0)
       : engine(*Engine::create(
             ruleset_of(text),
@@ -36,10 +36,10 @@ struct SharedEngine {
     store.now = now;
     clock.set(now);
   }
-  void go_away() { store.failing = store::Failure::away; }
-  void come_back() { store.failing = store::Failure::none; }
+  void stop_store() { store.failing = store::Failure::unavailable; }
+  void start_store() { store.failing = store::Failure::none; }
 
-  // The store answers at once.
+  // Requires a store that answers at once.
   const Verdict& send(const Query& query) {
     batch->clear();
     batch->add(query);
@@ -59,7 +59,7 @@ struct SharedEngine {
     EXPECT_TRUE(batch->submit());
     return batch->verdict(0).admitted;
   }
-  // Null: it is done.
+  // Null on success.
   const Error* reset(const NamedQuery& named) {
     batch->clear();
     batch->add_reset(named);

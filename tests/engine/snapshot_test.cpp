@@ -1,4 +1,4 @@
-// The states of an engine on disk: what a restart keeps, and what it refuses.
+// Snapshots of an engine: what a restart restores and what it rejects.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -67,7 +67,7 @@ class EngineSnapshotTest : public EngineTest {
     ASSERT_TRUE(saved) << saved.error().message();
   }
 
-  // A new process: its own hash key, the same folder. Gives the problems that it found.
+  // Starts a new process with another hash key in the same directory. Returns the problems.
   std::vector<std::string> restart(std::string_view text = policy_text) {
     auto made =
         Engine::restore(ruleset_of(text), {.memory_budget = std::size_t{64} << 20, .hash_key = {7, 7}}, folder(), now_);
@@ -128,7 +128,7 @@ TEST_F(EngineSnapshotTest, MissingFolderIsAFreshStart) {
   EXPECT_EQ(engine_->hash_key(), (table::HashKey{7, 7}));
 }
 
-TEST_F(EngineSnapshotTest, DamagedFileIsRefusedWholeAndTheOthersAreRestored) {
+TEST_F(EngineSnapshotTest, DamagedFileIsRejectedAndTheOthersAreRestored) {
   save();
   const std::string good = bytes_of(bucket_file());
   std::vector<std::string> damages = {"", "nonsense", good.substr(0, good.size() / 2), good.substr(0, good.size() - 1),
@@ -150,17 +150,17 @@ TEST_F(EngineSnapshotTest, DamagedFileIsRefusedWholeAndTheOthersAreRestored) {
   EXPECT_EQ(restart(), std::vector<std::string>{}) << "the next save replaces it";
 }
 
-TEST_F(EngineSnapshotTest, FileOfAnotherLimitIsRefused) {
+TEST_F(EngineSnapshotTest, FileOfAnotherLimitIsRejected) {
   save();
   fs::copy_file(folder() / "limit-log.live.sliding_window_log.3600000000us.states", bucket_file(),
                 fs::copy_options::overwrite_existing);
   EXPECT_EQ(restart(), std::vector<std::string>{bucket_file().string() +
-                                                ": holds the states of another algorithm or window than this limit "
-                                                "has: delete it to begin with no states"});
+                                                ": has states of another algorithm or window than this limit: "
+                                                "delete it to start without its states"});
   EXPECT_EQ(left(Request::to("GET /bucket")), 5U);
 }
 
-TEST_F(EngineSnapshotTest, FileOfAnotherHashKeyIsRefused) {
+TEST_F(EngineSnapshotTest, FileOfAnotherHashKeyIsRejected) {
   save();
   const std::string others = bytes_of(bucket_file());
   fs::remove_all(folder());
@@ -170,7 +170,7 @@ TEST_F(EngineSnapshotTest, FileOfAnotherHashKeyIsRefused) {
   write(bucket_file(), others);
   EXPECT_EQ(restart(), std::vector<std::string>{bucket_file().string() +
                                                 ": was saved under another hash key than the other snapshots: delete "
-                                                "it to begin with no states"});
+                                                "it to start without its states"});
   EXPECT_EQ(left(Request::to("GET /bucket")), 5U);
   EXPECT_EQ(left(Request::to("GET /log")), 3U);
 }
@@ -185,7 +185,7 @@ TEST_F(EngineSnapshotTest, ChangedNumbersApplyToTheUsageAsItStands) {
   EXPECT_EQ(left(Request::to("GET /window").by("alice")), 6U);
 }
 
-TEST_F(EngineSnapshotTest, LimitWhoseAlgorithmChangedBeginsAnewAndItsOldFileGoes) {
+TEST_F(EngineSnapshotTest, LimitWithANewAlgorithmStartsEmptyAndItsOldFileIsRemoved) {
   save();
   std::string changed(policy_text);
   changed.replace(changed.find("algorithm: token_bucket"), 23, "algorithm: leaky_bucket");
@@ -228,11 +228,11 @@ TEST_F(EngineSnapshotTest, OtherTablesMayLieInTheSameFolder) {
   EXPECT_EQ(throttle->decide(five, throttle->seek("k"), Cost{0}, now_).remaining, 3U);
 }
 
-TEST_F(EngineSnapshotTest, FolderThatCannotBeMadeIsToldWithWhatToDo) {
+TEST_F(EngineSnapshotTest, FolderThatCannotBeCreatedIsAnErrorWithARemedy) {
   write(temporary_.path() / "state", "a file in the way");
   const auto saved = engine_->save(folder(), now_);
   ASSERT_FALSE(saved);
-  EXPECT_NE(saved.error().message().find("make it, and let this user write to it"), std::string::npos);
+  EXPECT_NE(saved.error().message().find("create it and make it writable for this user"), std::string::npos);
 }
 
 TEST(StateName, IsDifferentForDifferentStates) {

@@ -1,10 +1,10 @@
-// No header that a client can send lifts or dodges a limit.
+// No header that a client can send raises or bypasses a limit.
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {
 namespace {
 
-constexpr auto client = "203.0.113.7";  // trusted by nobody
+constexpr auto client = "203.0.113.7";  // not a trusted proxy
 constexpr auto proxy = "10.0.0.1";
 
 using SpoofingTest = EngineTest;
@@ -49,8 +49,8 @@ limits:
   }
   EXPECT_EQ(engine_->totals().ignored_headers, 9U);
 
-  // The same from behind the proxy, which appends the true address and passes the rest on; users and tiers it would
-  // have to strip or set itself, so only addresses are tried.
+  // The same through the proxy, which appends the true address and forwards the rest. A proxy must strip or set users
+  // and tiers itself, so only addresses are tried.
   ASSERT_EQ(passing(Request::to("GET /").from(proxy).with("X-Forwarded-For", "203.0.113.8"), 3), 2);
   for (const char* forged : {"1.1.1.1, 203.0.113.8", "10.0.0.1, 203.0.113.8", ", 203.0.113.8", "\", 203.0.113.8"}) {
     EXPECT_FALSE(passes(Request::to("GET /").from(proxy).with("X-Forwarded-For", forged))) << forged;

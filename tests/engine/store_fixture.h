@@ -1,10 +1,9 @@
-// The same engine on every store. A test says with StoreTest that it holds on all of them, in the same words and
-// numbers.
+// Runs the same test of the engine on every store, with the same numbers.
 //
-// While the store is away three things differ by design: candidates are not asked, resets fail, and of a limit that a
-// request brings along (an override, CL.THROTTLE) this process admits half. What a test says of these it says on
-// `answering_stores`, and store_unavailable_test.cpp says what holds instead. All other limits are given the whole as
-// this process's share, so that their numbers are the same.
+// Three things differ by design while the store is unavailable: candidates are not asked, resets fail, and this process
+// admits half of a limit that the request defines (an override, CL.THROTTLE). Their tests use `answering_stores`;
+// store_unavailable_test.cpp tests what happens instead. All other limits have a local share of 1, so that their
+// numbers are the same.
 #pragma once
 
 #include <array>
@@ -43,7 +42,7 @@ inline const auto answering_stores = testing::Values(Where::local, Where::memory
 
 class StoreTest : public EngineTest, public testing::WithParamInterface<Where> {
  protected:
-  // Ahead of the true time, by which a Redis server lets keys expire.
+  // Ahead of the wall clock, by which a Redis server expires keys.
   StoreTest() { now_ += std::chrono::days(64 * 365); }
 
   void TearDown() override { evaluator_.reset(); }
@@ -83,7 +82,7 @@ class StoreTest : public EngineTest, public testing::WithParamInterface<Where> {
     return one;
   }
 
-  // Empty.
+  // Returns an empty store.
   store::Store* new_store() {
     outage_.reset();
     memory_ = std::make_unique<store::MemoryStore>();
@@ -96,7 +95,7 @@ class StoreTest : public EngineTest, public testing::WithParamInterface<Where> {
         redis().server.ask({"FLUSHALL"});
         return &redis();
       case Where::outage_down:
-        memory_->failing = store::Failure::away;
+        memory_->failing = store::Failure::unavailable;
         [[fallthrough]];
       case Where::outage_up:
         break;

@@ -1,4 +1,4 @@
-// What holds while the shared store is away, by what each limit says; and what the store is told when it is back.
+// Decisions while the shared store is unavailable, by each limit's on_store_failure, and the charges when it is back.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,18 +11,18 @@ namespace {
 
 using store::Failure;
 
-constexpr std::array all_failures{Failure::timeout, Failure::lost, Failure::refused, Failure::away,
+constexpr std::array all_failures{Failure::timeout, Failure::lost, Failure::refused, Failure::unavailable,
                                   Failure::disagreement};
 
-// Whether it passes, the store failing that way.
+// True if the request passes while the store fails in this way.
 bool passes_on_failure(SharedEngine& shared, const Request& request, Failure failure) {
   shared.store.failing = failure;
   const bool passed = shared.passes(request);
-  shared.come_back();
+  shared.start_store();
   return passed;
 }
 
-// What each choice does, and what counts it.
+// The effect of each choice, and the path that counts it.
 struct Choice {
   const char* words;
   int passing;  // of twelve
@@ -32,14 +32,14 @@ struct Choice {
 
 class OnStoreFailureTest : public testing::TestWithParam<Choice> {};
 
-TEST_P(OnStoreFailureTest, TheLimitSaysWhatHolds) {
+TEST_P(OnStoreFailureTest, OnStoreFailureDecides) {
   const Choice& choice = GetParam();
   SharedEngine shared(std::string(R"(
 version: 1
 limits:
   - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 6/min, burst: 10, )") +
                       choice.words + " }\n");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(Request::to("GET /"), 12), choice.passing);
   EXPECT_EQ(shared.send(Request::to("GET /")).reason, choice.reason);
   EXPECT_EQ(shared.path(choice.path), 13U);
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Choice{"on_store_failure: open", 12, Reason::store_unavailable, Path::open},
                     Choice{"on_store_failure: closed", 0, Reason::store_unavailable, Path::closed}));
 
-TEST(StoreAway, EveryFailureOfTheFirstStepIsDecidedHere) {
+TEST(StoreUnavailable, EveryFailureOfTheFirstStepIsDecidedHere) {
   for (const auto failure : all_failures) {
     SharedEngine shared(six_per_minute);
     shared.store.failing = failure;
@@ -64,49 +64,49 @@ TEST(StoreAway, EveryFailureOfTheFirstStepIsDecidedHere) {
   }
 }
 
-TEST(StoreAway, WhatWasAdmittedHereIsChargedBackWithTheNextDecision) {
+TEST(StoreUnavailable, WhatWasAdmittedHereIsChargedBackWithTheNextDecision) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 4), 4);
-  shared.come_back();
+  shared.start_store();
   EXPECT_EQ(shared.send(request).decision.remaining, 5U);  // ten, less four, less this one
   EXPECT_EQ(shared.send(request).decision.remaining, 4U);  // and only once
 }
 
-TEST(StoreAway, WhatWasRefilledMeanwhileIsNotChargedBack) {
+TEST(StoreUnavailable, UnitsRefilledDuringTheOutageAreNotChargedBack) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 4), 4);
   shared.at(shared.clock.now() + 60s);  // three of them, at half the rate
-  shared.come_back();
+  shared.start_store();
   EXPECT_EQ(shared.send(request).decision.remaining, 8U);
 }
 
-TEST(StoreAway, ChargeBackNeverGoesIntoDebt) {
+TEST(StoreUnavailable, ChargeBackNeverGoesIntoDebt) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
   EXPECT_EQ(shared.passing(request, 8), 8);
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 5), 5);
-  shared.come_back();
+  shared.start_store();
   const Verdict& verdict = shared.send(request);
   EXPECT_FALSE(verdict.admitted);
   EXPECT_EQ(verdict.retry_after, Duration(10s));  // one token
 }
 
-TEST(StoreAway, WhatCouldNotBeSentIsStillToBeCharged) {
+TEST(StoreUnavailable, WhatCouldNotBeSentIsStillToBeCharged) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 4), 4);
-  shared.come_back();
-  EXPECT_TRUE(passes_on_failure(shared, request, Failure::away));  // the fifth of five
-  EXPECT_EQ(shared.send(request).decision.remaining, 4U);          // ten, less five, less this one
+  shared.start_store();
+  EXPECT_TRUE(passes_on_failure(shared, request, Failure::unavailable));  // the fifth of five
+  EXPECT_EQ(shared.send(request).decision.remaining, 4U);                 // ten, less five, less this one
 }
 
-TEST(StoreAway, AskingInVainIsNoRefill) {
+TEST(StoreUnavailable, AskingInVainIsNoRefill) {
   for (const auto failure : all_failures) {
     SharedEngine shared(six_per_minute);
     int passed = 0;
@@ -115,21 +115,24 @@ TEST(StoreAway, AskingInVainIsNoRefill) {
   }
 }
 
-TEST(StoreAway, ProbesInVainDuringAnOutageAreNoRefill) {
+TEST(StoreUnavailable, ProbesInVainDuringAnOutageAreNoRefill) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
   int passed = 0;
   for (int i = 0; i < 20; ++i) {
-    shared.go_away();
+    shared.stop_store();
     passed += shared.passing(request, 3);
     passed += passes_on_failure(shared, request, Failure::timeout) ? 1 : 0;
   }
   EXPECT_EQ(passed, 5);
 }
 
-TEST(StoreAway, WhatMayHaveBeenCountedThereIsNotChargedBack) {
-  const std::pair<Failure, unsigned> rows[] = {
-      {Failure::away, 6}, {Failure::refused, 6}, {Failure::timeout, 9}, {Failure::lost, 9}, {Failure::disagreement, 9}};
+TEST(StoreUnavailable, WhatMayHaveBeenCountedThereIsNotChargedBack) {
+  const std::pair<Failure, unsigned> rows[] = {{Failure::unavailable, 6},
+                                               {Failure::refused, 6},
+                                               {Failure::timeout, 9},
+                                               {Failure::lost, 9},
+                                               {Failure::disagreement, 9}};
   for (const auto& [failure, left] : rows) {
     SharedEngine shared(six_per_minute);
     const Request request = Request::to("GET /");
@@ -138,10 +141,10 @@ TEST(StoreAway, WhatMayHaveBeenCountedThereIsNotChargedBack) {
   }
 }
 
-TEST(StoreAway, TheShareRefillsHoweverOftenItIsAsked) {
+TEST(StoreUnavailable, TheShareRefillsHoweverOftenItIsAsked) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 6), 5);
   int passed = 0;
   for (int second = 0; second < 60; ++second) {  // at half the rate, three
@@ -151,34 +154,34 @@ TEST(StoreAway, TheShareRefillsHoweverOftenItIsAsked) {
   EXPECT_EQ(passed, 3);
 }
 
-TEST(StoreAway, NothingIsChargedBackForAConsumerThatWasReset) {
+TEST(StoreUnavailable, NothingIsChargedBackForAConsumerThatWasReset) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 3), 3);
-  shared.come_back();
+  shared.start_store();
   ASSERT_EQ(shared.reset({.limit = "api", .consumer = request.ip}), nullptr);
   EXPECT_EQ(shared.send(request).decision.remaining, 9U);
 }
 
-TEST(StoreAway, WhatIsChargedBackStillCountsHereInTheNextOutage) {
+TEST(StoreUnavailable, WhatIsChargedBackStillCountsHereInTheNextOutage) {
   SharedEngine shared(six_per_minute);
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 4), 4);
-  shared.come_back();
+  shared.start_store();
   EXPECT_TRUE(shared.passes(request));
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(request, 4), 0) << "four, and the one that the store has admitted since";
 }
 
-TEST(StoreAway, WhenMoreIsLeftIsToldOfTheShare) {
+TEST(StoreUnavailable, MoreAfterIsThatOfTheShare) {
   for (const char* algorithm : {"token_bucket, rate: 10/min", "sliding_window_log, rate: 10/min",
                                 "sliding_window_counter, rate: 10/min", "fixed_window, rate: 10/min"}) {
     SCOPED_TRACE(algorithm);
     SharedEngine shared("{version: 1, limits: [{name: api, consumer_key: ip, algorithm: " + std::string(algorithm) +
                         "}]}");
-    shared.go_away();
+    shared.stop_store();
     const Request request = Request::to("GET /");
     EXPECT_EQ(shared.passing(request, 5), 5);
     const Verdict denied = shared.send(request);
@@ -187,24 +190,24 @@ TEST(StoreAway, WhenMoreIsLeftIsToldOfTheShare) {
   }
 }
 
-TEST(StoreAway, AClosedLimitSaysWhenToTryAgain) {
+TEST(StoreUnavailable, AClosedLimitHasARetryAfter) {
   SharedEngine shared(
       "{version: 1, limits: [{name: api, consumer_key: ip, algorithm: gcra, rate: 10/min, "
       "on_store_failure: closed}]}");
-  shared.go_away();
+  shared.stop_store();
   const Verdict denied = shared.send(Request::to("GET /"));
   EXPECT_EQ(denied.retry_after, store::closed_retry_after);
   EXPECT_EQ(denied.outcomes[0].decision.more_after, denied.retry_after);
 }
 
-TEST(StoreAway, AClosedLimitDeniesWithoutChargingTheOthers) {
+TEST(StoreUnavailable, AClosedLimitDeniesWithoutChargingTheOthers) {
   SharedEngine shared(R"(
 version: 1
 limits:
   - { name: login, routes: [POST /login], consumer_key: ip, algorithm: gcra, rate: 5/min, on_store_failure: closed }
   - { name: all, consumer_key: global, algorithm: gcra, rate: 6/min, burst: 6 }
 )");
-  shared.go_away();
+  shared.stop_store();
   const Verdict& denied = shared.send(Request::to("POST /login"));
   EXPECT_FALSE(denied.admitted);
   EXPECT_EQ(denied.reason, Reason::store_unavailable);
@@ -213,22 +216,22 @@ limits:
   EXPECT_EQ(shared.passing(Request::to("GET /"), 5), 3);
 }
 
-TEST(StoreAway, AnOpenLimitLeavesTheOthersInForce) {
+TEST(StoreUnavailable, AnOpenLimitDoesNotDisableTheOthers) {
   SharedEngine shared(R"(
 version: 1
 limits:
   - { name: wide, consumer_key: ip, algorithm: gcra, rate: 1/min, burst: 1, on_store_failure: open }
   - { name: all, consumer_key: global, algorithm: gcra, rate: 6/min, burst: 6 }
 )");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(shared.passing(Request::to("GET /"), 5), 3);
   const Verdict& denied = shared.send(Request::to("GET /"));
   EXPECT_EQ(denied.reason, Reason::exceeded);
   EXPECT_EQ(shared.evaluator->bindings().limits()[denied.limit].source->name, "all");
 }
 
-// Also where it has denied too often while this process decided by its share, and a block had begun.
-TEST(StoreAway, ALimitThatIsOpenedOrClosedInAnOutageIsSoWithItsBlock) {
+// Also if a block started while this process decided by its share.
+TEST(StoreUnavailable, ALimitThatIsOpenedOrClosedInAnOutageIsSoWithItsBlock) {
   const auto policy = [](std::string_view choice) {
     return R"(
 version: 1
@@ -246,7 +249,7 @@ limits:
   };
   SharedEngine shared(policy("local"));
   const Request request = Request::to("GET /");
-  shared.go_away();
+  shared.stop_store();
   EXPECT_TRUE(shared.passes(request));
   EXPECT_EQ(shared.send(request).reason, Reason::exceeded);
   EXPECT_EQ(shared.send(request).reason, Reason::blocked);
@@ -258,9 +261,9 @@ limits:
   EXPECT_EQ(shared.passing(request, 9), 3) << "the other limit is charged, and had one of its four used";
 }
 
-TEST(StoreAway, ItIsCountedAsWhatItWas) {
+TEST(StoreUnavailable, ItIsCountedAsWhatItWas) {
   SharedEngine shared(six_per_minute);
-  shared.go_away();
+  shared.stop_store();
   (void)shared.passing(Request::to("GET /"), 8);
   const auto totals = shared.engine->totals().by_limit_and_route;
   const EventTotals& row = totals.at({"api", "other"});
@@ -268,8 +271,8 @@ TEST(StoreAway, ItIsCountedAsWhatItWas) {
   EXPECT_EQ(row[static_cast<std::size_t>(Event::denied)], 3U);
 }
 
-// The share of a process that is cut off takes longer to fill, which is of no account on the store.
-TEST(StoreAway, AfterAReloadNobodyWaitsLongerThanTheNewNumbersSay) {
+// The share of a disconnected process takes longer to fill, which does not matter on the store.
+TEST(StoreUnavailable, AfterAReloadWaitsFollowTheNewNumbers) {
   const auto policy = [](std::string_view numbers) {
     return "{version: 1, limits: [{name: api, consumer_key: ip, algorithm: gcra, " + std::string(numbers) + "}]}";
   };
@@ -282,20 +285,20 @@ TEST(StoreAway, AfterAReloadNobodyWaitsLongerThanTheNewNumbersSay) {
   EXPECT_EQ(shared.passing(request, 3), 1);
 }
 
-// --- what is different then by design, see store_fixture.h
+// --- differences by design, see store_fixture.h
 
-TEST(StoreAway, CandidatesAreNotAsked) {
+TEST(StoreUnavailable, CandidatesAreNotAsked) {
   SharedEngine shared(
       "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 8, candidate: {burst: "
       "1}}]}");
-  shared.go_away();
+  shared.stop_store();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(shared.send(Request::to("GET /")).outcomes[0].candidate, std::nullopt);
-  shared.come_back();
+  shared.start_store();
   EXPECT_TRUE(shared.send(Request::to("GET /")).outcomes[0].candidate->admitted) << "it was charged nothing";
 }
 
-// Also where it answers again meanwhile: the verdict is this process's, and what is compared with it would be too.
-TEST(StoreAway, CandidatesAreNotAskedOfAStoreThatIsBackAtOnce) {
+// Also if the store answers again by then: the verdict was local, so a candidate cannot be compared with it.
+TEST(StoreUnavailable, CandidatesAreNotAskedOfAStoreThatIsBackAtOnce) {
   SharedEngine shared(
       "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 8, candidate: {burst: "
       "1}}]}");
@@ -309,20 +312,20 @@ TEST(StoreAway, CandidatesAreNotAskedOfAStoreThatIsBackAtOnce) {
   EXPECT_EQ(shared.batch->verdict(0).outcomes[0].candidate, std::nullopt);
 }
 
-TEST(StoreAway, AResetFailsAndSaysSo) {
+TEST(StoreUnavailable, AResetReturnsAnError) {
   SharedEngine shared(six_per_minute);
-  shared.go_away();
+  shared.stop_store();
   const Error* const error = shared.reset({.limit = "api", .consumer = "192.0.2.1"});
   ASSERT_NE(error, nullptr);
-  EXPECT_EQ(error->message(), "store: is away, and the consumer may not be forgotten there: try again when it is back");
+  EXPECT_EQ(error->message(), "store: unavailable: the consumer may not have been reset; retry when the store is back");
 }
 
-TEST(StoreAway, OfWhatARequestBringsAlongHalfIsAdmittedHere) {
+TEST(StoreUnavailable, OfWhatARequestBringsAlongHalfIsAdmittedHere) {
   SharedEngine shared(R"(
 domain: messaging
 descriptors: [{ key: all, rate_limit: { unit: day, requests_per_unit: 4 } }]
 )");
-  shared.go_away();
+  shared.stop_store();
   const std::vector<DescriptorEntry> entries{{"new", "x"}};
   const std::vector<DescriptorQuery> asks{{entries, Cost{1}, WindowNumbers{6, 1h}}};
   for (int i = 0; i < 5; ++i) EXPECT_EQ(shared.send("messaging", asks), i < 3) << i;
@@ -337,14 +340,14 @@ descriptors: [{ key: all, rate_limit: { unit: day, requests_per_unit: 4 } }]
   for (int i = 0; i < 6; ++i) EXPECT_EQ(throttle(1).admitted, i < 4) << i;
   EXPECT_EQ(throttle(1).retry_after, Duration(2s)) << "at half the rate";
   EXPECT_EQ(shared.path(Path::share), 5U + 7U);
-  shared.come_back();
+  shared.start_store();
   EXPECT_EQ(throttle(6).remaining, 2U) << "it is not charged back: no policy says so";
   EXPECT_EQ(shared.path(Path::store), 1U);
 }
 
-TEST(StoreAway, WhatCostsMoreThanHalfMayStillPassCLThrottle) {
+TEST(StoreUnavailable, WhatCostsMoreThanHalfMayStillPassCLThrottle) {
   SharedEngine shared(six_per_minute);
-  shared.go_away();
+  shared.stop_store();
   const core::Gcra::Limit eight(*Limit::gcra({{1, Duration(1s)}, 8}));
   for (const bool passes : {true, false}) {
     shared.batch->clear();
@@ -354,7 +357,7 @@ TEST(StoreAway, WhatCostsMoreThanHalfMayStillPassCLThrottle) {
   }
 }
 
-// --- a failure of a later step leaves the verdict that the store has given
+// --- a failure of a later step keeps the store's verdict
 
 // Answers the first group and fails those after it.
 Verdict with_later_failure(SharedEngine& shared, const Request& request) {
@@ -390,7 +393,7 @@ TEST(StoreFailsLater, WarningThatIsNotAnsweredIsNotGiven) {
   EXPECT_EQ(shared.send(Request::to("GET /")).reason, Reason::warned);
 }
 
-TEST(StoreFailsLater, DenialThatIsNotCountedBlocksNobody) {
+TEST(StoreFailsLater, DenialThatIsNotCountedDoesNotBlock) {
   SharedEngine shared(
       "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 1, penalty: {after: 1, "
       "within: 1min, block: 10min}}]}");
@@ -413,9 +416,9 @@ descriptors:
   - { key: all, rate_limit: { unit: day, requests_per_unit: 4 } }
 )";
 
-TEST(StoreAway, ShadowDescriptorsAreDecidedByTheShare) {
+TEST(StoreUnavailable, ShadowDescriptorsAreDecidedByTheShare) {
   SharedEngine shared(quiet_and_quotas);
-  shared.go_away();
+  shared.stop_store();
   const std::vector<DescriptorEntry> entries{{"quiet", "x"}};
   const std::vector<DescriptorQuery> asks{{entries, Cost{1}, {}}};
   for (const bool within : {true, true, false}) {
@@ -424,11 +427,11 @@ TEST(StoreAway, ShadowDescriptorsAreDecidedByTheShare) {
   }
 }
 
-TEST(StoreAway, QuotasAndBansOfDescriptorsAreDecidedByTheShare) {
-  for (const bool away : {false, true}) {
+TEST(StoreUnavailable, QuotasAndBansOfDescriptorsAreDecidedByTheShare) {
+  for (const bool is_unavailable : {false, true}) {
     SharedEngine shared(quiet_and_quotas);
-    if (away) shared.go_away();
-    const int whole = away ? 1 : 2;  // of the numbers: half of them while it is away
+    if (is_unavailable) shared.stop_store();
+    const int whole = is_unavailable ? 1 : 2;  // of the numbers: half of them while it is unavailable
     const std::vector<DescriptorEntry> first{{"backend", "first"}};
     const std::vector<DescriptorEntry> second{{"backend", "second"}};
     const std::vector<DescriptorEntry> alice{{"user", "alice"}};
@@ -437,11 +440,11 @@ TEST(StoreAway, QuotasAndBansOfDescriptorsAreDecidedByTheShare) {
     const std::vector<DescriptorQuery> call{{first, Cost{1}, {}}, {second, Cost{1}, {}}, {alice, Cost{1}, {}}};
     EXPECT_FALSE(admits({{mallory, Cost{1}, {}}, {second, Cost{1}, {}}}));
     for (int i = 0; i < 2 * whole; ++i) {
-      EXPECT_TRUE(admits(call)) << away << i;
-      EXPECT_EQ(shared.batch->statuses(0)[0].admitted, i < whole) << away << i;
-      EXPECT_TRUE(shared.batch->statuses(0)[1].admitted) << away << i;
+      EXPECT_TRUE(admits(call)) << is_unavailable << i;
+      EXPECT_EQ(shared.batch->statuses(0)[0].admitted, i < whole) << is_unavailable << i;
+      EXPECT_TRUE(shared.batch->statuses(0)[1].admitted) << is_unavailable << i;
     }
-    EXPECT_FALSE(admits(call)) << away;
+    EXPECT_FALSE(admits(call)) << is_unavailable;
     EXPECT_TRUE(shared.batch->statuses(0)[2].admitted);
     EXPECT_TRUE(admits({{alice, Cost{1}, {}}}));
     EXPECT_EQ(shared.batch->statuses(0)[0].decision.remaining, static_cast<std::uint64_t>(48 * whole - 1))
@@ -449,7 +452,7 @@ TEST(StoreAway, QuotasAndBansOfDescriptorsAreDecidedByTheShare) {
   }
 }
 
-TEST(StoreAway, HitsOfDescriptorsAreGivenBackToTheShare) {
+TEST(StoreUnavailable, HitsOfDescriptorsAreGivenBackToTheShare) {
   SharedEngine shared(quiet_and_quotas);
   const std::vector<DescriptorEntry> entries{{"all", "x"}};
   const auto remaining_after = [&](std::uint64_t hits, bool gives_back) {
@@ -462,7 +465,7 @@ TEST(StoreAway, HitsOfDescriptorsAreGivenBackToTheShare) {
   EXPECT_EQ(remaining_after(100, true), 4U);
   EXPECT_EQ(remaining_after(4, false), 0U);
 
-  shared.go_away();
+  shared.stop_store();
   EXPECT_EQ(remaining_after(2, false), 0U);  // half of four
   EXPECT_EQ(remaining_after(1, true), 1U);
   EXPECT_EQ(remaining_after(1, false), 0U) << "it is there again";

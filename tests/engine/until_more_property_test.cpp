@@ -1,4 +1,4 @@
-// The time until more is left is exact, for every algorithm and whatever went before.
+// The time until more remains is exact, for every algorithm and every history.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a verdict says: all or nothing, which limit decided, what is left, when to come back.
+// Verdicts: all or nothing, the deciding limit, what remains, when to retry.
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {
@@ -47,7 +47,7 @@ limits:
   EXPECT_EQ(denied.retry_after, 60s);
 }
 
-TEST_P(VerdictTest, LoneCallerWhoWaitsAsToldIsAdmittedAndOneMicrosecondEarlierIsNot) {
+TEST_P(VerdictTest, LoneCallerIsAdmittedAfterTheWaitAndNotOneMicrosecondEarlier) {
   load(two_limits);
   EXPECT_EQ(passing(Request::to("GET /"), 3), 2);
   const Duration wait = *send(Request::to("GET /")).retry_after;
@@ -88,7 +88,7 @@ TEST_P(VerdictTest, PeekAnswersAsAskingWouldAndChargesNothing) {
   EXPECT_EQ(total(Event::admitted), 2U * 2U) << "peeks are not counted";
 }
 
-TEST_P(VerdictTest, UncoveredRequestPassesAndSaysSo) {
+TEST_P(VerdictTest, UncoveredRequestPassesWithItsReason) {
   load(R"(
 version: 1
 limits:
@@ -156,7 +156,7 @@ TEST_P(VerdictTest, MoreLimitsThanAreDecidedTogetherDeny) {
   EXPECT_TRUE(passes(Request::to("GET /a/c")));
 }
 
-TEST(Verdict, PolicyThatPutsTooManyLimitsOnOneRouteIsRefused) {
+TEST(Verdict, PolicyWithTooManyLimitsOnOneRouteIsRejected) {
   std::string text = "version: 1\nlimits:\n";
   for (int i = 0; i < 65; ++i) {
     text += "  - { name: l" + std::to_string(i) + ", routes: [" + (i % 2 == 0 ? "/a/b" : "/a/**") +

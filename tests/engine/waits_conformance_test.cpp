@@ -1,5 +1,5 @@
-// Waits that are told are exact, on every store and for every algorithm: a lone caller that returns then is admitted,
-// one that returns a microsecond earlier is not.
+// Waits are exact on every store and for every algorithm: a lone caller that retries then is admitted, one that retries
+// a microsecond earlier is not.
 #include <array>
 #include <string>
 
@@ -12,7 +12,7 @@ class WaitsTest : public StoreTest {
  protected:
   const Request alone = Request::to("GET /");
 
-  // Sends until it is denied, and gives the denial.
+  // Sends until a request is denied. Returns the denial.
   Verdict exhaust(const Request& request) {
     for (int i = 0; i < 100; ++i) {
       const Verdict verdict = send(request);
@@ -22,7 +22,6 @@ class WaitsTest : public StoreTest {
     return {};
   }
 
-  // At the end of `wait`, and not before.
   void expect_admitted_after(Duration wait, const Request& request) {
     advance(wait - 1us);
     EXPECT_FALSE(passes(request)) << "a microsecond early";
@@ -32,7 +31,7 @@ class WaitsTest : public StoreTest {
 };
 INSTANTIATE_TEST_SUITE_P(Stores, WaitsTest, every_store, store_name);
 
-// Numbers that do not go into each other.
+// Numbers that do not divide each other.
 constexpr std::array waiting_limits{"token_bucket, rate: 7/min, burst: 5", "token_bucket, rate: 1/s",
                                     "gcra, rate: 13/h, burst: 3",          "leaky_bucket, rate: 11/min, burst: 4",
                                     "leaky_bucket, rate: 7/min, queue: 3", "fixed_window, rate: 3/min",
@@ -71,7 +70,7 @@ TEST_P(WaitsTest, SoIsOneThatCostsMore) {
   }
 }
 
-// The queue's wait is the delay; who cannot wait so long is denied, and told when it would be.
+// The delay is the wait in the queue. A caller with a shorter max_wait is denied with a retry_after.
 TEST_P(WaitsTest, SoIsOneThatCannotWaitForItsTurn) {
   load(waiting_policy("leaky_bucket, rate: 7/min, queue: 5"));
   EXPECT_EQ(passing(alone, 3), 3);
@@ -96,7 +95,7 @@ limits:
   }
 }
 
-// Buckets may tell a microsecond more than it takes.
+// Buckets may report a microsecond more than it takes.
 TEST_P(WaitsTest, MoreIsLeftAtMoreAfterAndNotEarlier) {
   for (const char* limit : waiting_limits) {
     SCOPED_TRACE(limit);
@@ -128,8 +127,8 @@ TEST_P(WaitsTest, ABlockedConsumerWaitsForTheEndOfTheBlock) {
   expect_admitted_after(*verdict.retry_after, alone);
 }
 
-// Four of nine are used when six are asked for, which begins a block: the other five are there when it ends.
-TEST_P(WaitsTest, WhatALimitHasIsThereWhenTheBlockEnds) {
+// Four of nine are used when a cost of six starts a block: the other five are available when it ends.
+TEST_P(WaitsTest, WhatRemainsIsAvailableWhenTheBlockEnds) {
   for (const std::string limit :
        {"token_bucket, rate: 9/day", "leaky_bucket, rate: 9/day, burst: 9", "fixed_window, rate: 9/day",
         "sliding_window_log, rate: 9/day", "sliding_window_counter, rate: 9/day"}) {
@@ -146,8 +145,8 @@ TEST_P(WaitsTest, WhatALimitHasIsThereWhenTheBlockEnds) {
   }
 }
 
-// Nothing is left when the block ends: more is when the limit has more.
-TEST_P(WaitsTest, OfABlockAndItsLimitTheLongerWaitIsTold) {
+// Nothing remains when the block ends: more is available when the limit has more.
+TEST_P(WaitsTest, TheLongerWaitOfABlockAndItsLimitIsReported) {
   load(waiting_policy("token_bucket, rate: 1/h, burst: 1, penalty: {after: 1, within: 1min, block: 10min}"));
   ASSERT_TRUE(passes(alone));
   for (const Reason reason : {Reason::exceeded, Reason::blocked}) {
@@ -177,7 +176,7 @@ TEST_P(ThrottleWaitsTest, OfCLThrottle) {
   EXPECT_EQ(throttle("key", limit, 6).retry_after, std::nullopt);
 }
 
-// They are decided in the order of their coming.
+// Requests are decided in order of arrival.
 TEST_P(ThrottleWaitsTest, CommandsOfOneBatchSeeEachOther) {
   load(waiting_policy("gcra, rate: 1/s"));
   const core::Gcra::Limit limit(*Limit::gcra({{1, Duration(1min)}, 20}));

@@ -1,5 +1,4 @@
-// What the frontends of a loop share, on virtual time; and a conversation with a session: bytes in, bytes out, no
-// sockets.
+// A LoopContext on virtual time, and a connection to a session without sockets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,20 +52,20 @@ struct ContextFixture {
   LoopContext context;
 };
 
-// One connection. What is not consumed stays, in a new place each time.
+// One connection. Unconsumed input moves between calls.
 class Talk {
  public:
   explicit Talk(std::unique_ptr<net::Session> session, std::size_t output_bound = net::Output::default_bound)
       : session_(std::move(session)), out_(output_bound) {}
 
-  // What the session answers to all that came so far and is not consumed.
-  std::string say(std::string_view bytes) {
+  // Returns the answer to all unconsumed input.
+  std::string send(std::string_view bytes) {
     pending_ += bytes;
     offer();
     return std::exchange(out_.bytes(), {});
   }
 
-  // The wait for a held answer is over.
+  // Ends the wait for a delayed response.
   std::string resume() {
     session_->on_resume(out_);
     return std::exchange(out_.bytes(), {});

@@ -1,4 +1,4 @@
-// The routes of docs/openapi.yaml, as the policy reader finds them, to be held against the tables of the listeners.
+// The routes of docs/openapi.yaml, to compare with the tables of the listeners.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace weir::frontend {
 
-// `GET /healthz` of the paths that have a server at `port`: of those without servers of their own, the root's.
+// Returns routes like `GET /healthz` of the paths with a server at `port`. Paths without servers have those of the
+// root.
 inline std::set<std::string> documented_routes(std::string_view port) {
   policy::Problems problems("openapi.yaml");
   const auto root = text::parse_yaml(openapi_text(), problems);

@@ -1,5 +1,4 @@
-// What the frontends of a loop share, with limits on a shared store, which answers when the test says so; and
-// conversations that wait for it.
+// A LoopContext with limits on a shared store that answers on request of the test, and connections that wait for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@
 namespace weir::frontend {
 
 struct SharedContext {
-  // One that is not shared is for comparison: all else is the same.
+  // `own` is for comparison.
   enum class Store { shared, own };
 
   static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
@@ -52,7 +51,7 @@ struct SharedContext {
     return std::move(*made);
   }
 
-  void go_away() { store.failing = store::Failure::away; }
+  void make_store_unavailable() { store.failing = store::Failure::unavailable; }
 
   store::MemoryStore store;
   ManualClock clock{store.now};
@@ -63,15 +62,15 @@ struct SharedContext {
   LoopContext context;
 };
 
-// One connection, called as net/connection.cpp calls its session. Bytes of a session that pauses stay where they are;
-// otherwise what is not consumed comes again elsewhere.
+// One connection, which calls its session like net/connection.cpp. The input of a paused session does not move;
+// otherwise unconsumed input moves between calls.
 class Conversation {
  public:
   Conversation() = default;
   explicit Conversation(std::unique_ptr<net::Session> session) : session_(std::move(session)) {}
 
-  // What is answered now to all that came.
-  std::string say(std::string_view bytes) {
+  // Returns the immediate answer to all input so far.
+  std::string send(std::string_view bytes) {
     arrived_ += bytes;
     offer();
     return std::exchange(out_.bytes(), {});
@@ -94,7 +93,7 @@ class Conversation {
     return std::exchange(out_.bytes(), {});
   }
 
-  // The peer sends no more.
+  // The peer closes its side.
   void end() { session_->on_end(out_); }
 
   void hang_up() { session_.reset(); }
@@ -113,7 +112,7 @@ class Conversation {
 
   void offer() {
     while (!arrived_.empty() && !out_.closing() && !out_.paused()) {
-      input_ = std::make_unique<char[]>(arrived_.size());  // as long as it is: a sanitizer sees the end
+      input_ = std::make_unique<char[]>(arrived_.size());  // exact size, so that a sanitizer detects overruns
       arrived_.copy(input_.get(), arrived_.size());
       const std::size_t consumed = session_->on_input({input_.get(), arrived_.size()}, out_);
       arrived_.assign(input_.get() + consumed, arrived_.size() - consumed);
@@ -125,7 +124,7 @@ class Conversation {
   std::unique_ptr<char[]> input_;
   std::string arrived_;
   net::Output out_;
-  std::unique_ptr<net::Session> session_;  // it goes before its input
+  std::unique_ptr<net::Session> session_;  // destroyed before its input
 };
 
 }  // namespace weir::frontend

@@ -1,4 +1,4 @@
-// Who may ask the admin frontend, and for what.
+// Access control of the admin frontend.
 #include "tests/frontend_admin/admin_fixture.h"
 
 namespace weir::frontend {
@@ -10,7 +10,7 @@ TEST_F(AdminFrontendTest, PathsThatAreNot) {
                            "/v1/limits/api/consumers/a/b", "/v1//status", "*"}) {
     const Reply reply = ask("GET " + std::string(path));
     EXPECT_EQ(reply.status, 404U) << path;
-    EXPECT_NE(reply.body.find("There are GET /metrics"), std::string::npos);
+    EXPECT_NE(reply.body.find("Unknown path; valid paths: GET /metrics"), std::string::npos);
   }
 }
 
@@ -73,7 +73,7 @@ TEST_F(AdminFrontendTest, HostsThatAreNotOurs) {
   EXPECT_EQ(status("evil.example"), 421U);
 }
 
-// What is shown against what is asked, where both tokens are set.
+// Combinations of tokens and requests, with both tokens set.
 TEST_F(AdminFrontendTest, TokensOpenWhatTheyAreFor) {
   open({.token = Token("reads"), .admin_token = Token("changes")});
   struct Row {
@@ -109,7 +109,7 @@ TEST_F(AdminFrontendTest, WithoutATokenToReadEverybodyReads) {
   EXPECT_EQ(ask("POST /v1/reload").status, 401U);
 }
 
-TEST_F(AdminFrontendTest, WithoutAnAdminTokenNobodyChanges) {
+TEST_F(AdminFrontendTest, WithoutAnAdminTokenWritesAreDisabled) {
   for (const auto* shown : {"", "X-Weir-Token: \r\n", "Authorization: Bearer \r\n", "X-Weir-Token: x\r\n"}) {
     for (const auto* path : {"/v1/reload", "/v1/limits/api/consumers/user=alice/reset"}) {
       const Reply reply = ask("POST " + std::string(path), shown);

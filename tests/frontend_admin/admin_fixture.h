@@ -1,5 +1,4 @@
-// Verbs for tests of the admin frontend: ask, and look at what comes back. No sockets: a session is called as a
-// connection would call it.
+// Verbs for tests of the admin frontend. No sockets: the fixture calls a session like a connection.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +42,7 @@ struct FakeBackend : AdminBackend {
     return report;
   }
   std::vector<observe::Notice> notices(std::size_t most) override { return notices_now.newest(most); }
-  void limits(const LimitsAsked& asked, LimitsRead done) override {
+  void limits(const LimitsQuery& asked, LimitsRead done) override {
     limits_asked = {asked.only, asked.top_denied, asked.recent};
     limits_read.push_back(std::move(done));
   }
@@ -57,12 +56,12 @@ struct FakeBackend : AdminBackend {
   AdminStatus status_now;
   std::vector<observe::DeniedConsumer> denied;
   std::size_t asked_for = 0;
-  std::vector<Reloaded> reloads;     // that are not done
-  std::vector<PolicyRead> policies;  // likewise
+  std::vector<Reloaded> reloads;     // pending
+  std::vector<PolicyRead> policies;  // pending
   Feed feed_now;
   HistoryReport history_now;
   observe::Notices notices_now;
-  std::vector<LimitsRead> limits_read;  // likewise
+  std::vector<LimitsRead> limits_read;  // pending
   std::tuple<std::string, std::size_t, std::size_t> limits_asked;
   std::optional<StoreReport> store_now;
   std::vector<observe::MadeChange> changes;
@@ -70,13 +69,13 @@ struct FakeBackend : AdminBackend {
 
 struct Reply {
   unsigned status = 0;
-  std::string head;  // with the line of the status
+  std::string head;  // includes the status line
   std::string body;
 
   [[nodiscard]] bool says(std::string_view line) const { return head.find(line) != std::string::npos; }
 };
 
-// Takes the first response off `bytes`; with `Body::withheld` it has none.
+// Removes the first response from `bytes`. With `Body::withheld` it has no body.
 inline Reply take_reply(std::string& bytes, wire::http1::Body body = wire::http1::Body::sent) {
   Reply reply;
   const std::size_t end = bytes.find("\r\n\r\n");
@@ -133,14 +132,14 @@ limits:
     open({});
   }
 
-  // A new session at a frontend with these options.
+  // Opens a new session at a frontend with these options.
   void open(AdminOptions options) {
     session_.reset();
     frontend_.emplace(*context_, backend_, health_, std::move(options));
     session_ = frontend_->open({}, {});
   }
 
-  // All that comes back for these bytes.
+  // Returns all responses to these bytes.
   std::string send(std::string bytes) {
     net::Output out;
     const std::size_t done = session_->on_input(bytes, out);
@@ -153,7 +152,6 @@ limits:
     return std::string(line) + " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n" + std::string(headers) + "\r\n";
   }
 
-  // A POST with a body.
   Reply post(std::string_view path, std::string_view body, std::string_view headers = {}) {
     const std::string length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
     std::string bytes = send(request("POST " + std::string(path), length + std::string(headers)) + std::string(body));
@@ -170,7 +168,7 @@ limits:
     return reply;
   }
 
-  // A request of alice's that the limit `api` covers.
+  // A request by alice that the limit `api` covers.
   void use(int times) {
     for (int i = 0; i < times; ++i) {
       const engine::Query query{.method = "GET", .path = "/api/x", .ip = "203.0.113.1", .user = "alice"};

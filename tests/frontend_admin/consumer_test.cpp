@@ -1,4 +1,4 @@
-// One consumer of one limit: inspected and reset.
+// Inspecting and resetting one consumer at one limit.
 #include "tests/frontend_admin/admin_fixture.h"
 
 namespace weir::frontend::consumer_tests {
@@ -12,7 +12,7 @@ TEST_F(AdminFrontendTest, ConsumerThatWasNeverSeenHasAll) {
   EXPECT_EQ(
       reply.body,
       R"({"limit":"api","tier":"free","admitted":true,"reason":"within","retry_after":0,)"
-      R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"held":0,)"
+      R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"leased":0,)"
       R"("holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,"consumer":"user=bob"})"
       "\n");
 }
@@ -25,13 +25,13 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedAsTrafficLeftIt) {
       reply.body,
       R"({"limit":"api","tier":"free","admitted":false,"reason":"exceeded","retry_after":0.75,)"
       R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consistency":"exact",)"
-      R"("used":4,"held":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
+      R"("used":4,"leased":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
       R"("consumer":"user=alice"})"
       "\n");
 }
 
-// A block leaves nothing, and charges nothing.
-TEST_F(AdminFrontendTest, WhatIsUsedIsToldBesideABlock) {
+// A blocked consumer has nothing remaining and is not charged.
+TEST_F(AdminFrontendTest, ABlockedConsumerStillShowsItsUsage) {
   const auto ruleset = match::ruleset_of(R"(
 version: 1
 limits:
@@ -43,7 +43,7 @@ limits:
   const std::string body = ask("GET /v1/limits/api/consumers/user=alice").body;
   EXPECT_NE(body.find(R"("reason":"blocked",)"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("quota":5,"remaining":0,)"), std::string::npos) << body;
-  EXPECT_NE(body.find(R"("used":3,"held":0,)"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("used":3,"leased":0,)"), std::string::npos) << body;
 }
 
 TEST_F(AdminFrontendTest, InspectingChargesNothing) {
@@ -59,12 +59,12 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedInItsTier) {
       ask("GET /v1/limits/api/consumers/user=alice?tier=staff").body,
       R"({"limit":"api","tier":"staff","admitted":true,"reason":"uncovered","retry_after":0,)"
       R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,"used":null,)"
-      R"("held":null,"holders":null,"slices":null,"open":null,"open_units":null,"receipts":null,"candidate":null,)"
+      R"("leased":null,"holders":null,"slices":null,"open":null,"open_units":null,"receipts":null,"candidate":null,)"
       R"("consumer":"user=alice"})"
       "\n");
 }
 
-TEST_F(AdminFrontendTest, LimitInShadowTellsWhatItWouldSay) {
+TEST_F(AdminFrontendTest, ShadowLimitReportsItsOwnDecision) {
   const engine::Query query{.method = "POST", .path = "/login", .ip = "203.0.113.9"};
   for (int i = 0; i < 2; ++i) (void)context_->evaluator().evaluate(query, clock_.now());
   const Reply reply = ask("GET /v1/limits/login/consumers/203.0.113.9");
@@ -89,13 +89,13 @@ TEST_F(AdminFrontendTest, WhatIsNotInThePolicyIsSaid) {
   };
   const std::vector<Row> rows = {
       {"/v1/limits/apy/consumers/user=alice", 404,
-       "limit 'apy': is not in the policy, did you mean 'api'? There are api, login, sms"},
-      {"/v1/limits/api/consumers/alice", 400, "consumer: could be 'user=alice' or 'api_key=alice': write which"},
-      {"/v1/limits/login/consumers/nobody", 400, "consumer: does not fit limit 'login'"},
-      {"/v1/limits/api/consumers/user=alice?tier=por", 400, "tier 'por': is not in the policy, did you mean 'pro'?"},
-      {"/v1/limits/api/consumers/user=alice?teir=pro", 400, "teir: is no parameter of this; there is tier"},
-      {"/v1/limits/api/consumers/user=alice?tier=pro&x=1", 400, "x: is one parameter too many"},
-      {"/v1/limits/api/consumers/a%zz", 400, "a % is not followed by two digits"},
+       "limit 'apy': unknown, did you mean 'api'? Valid limits: api, login, sms"},
+      {"/v1/limits/api/consumers/alice", 400, "consumer: ambiguous: write 'user=alice' or 'api_key=alice'"},
+      {"/v1/limits/login/consumers/nobody", 400, "consumer: does not match the key of limit 'login'"},
+      {"/v1/limits/api/consumers/user=alice?tier=por", 400, "tier 'por': unknown, did you mean 'pro'?"},
+      {"/v1/limits/api/consumers/user=alice?teir=pro", 400, "teir: unknown parameter; valid parameters: tier"},
+      {"/v1/limits/api/consumers/user=alice?tier=pro&x=1", 400, "x: unexpected parameter; send only tier"},
+      {"/v1/limits/api/consumers/a%zz", 400, "invalid percent-encoding"},
   };
   for (const Row& row : rows) {
     const Reply reply = ask("GET " + std::string(row.target));
@@ -152,7 +152,8 @@ TEST_F(AdminFrontendTest, ResetOfAStateThatOthersShareIsAConflict) {
   }
   const Reply reply = ask("POST /v1/limits/api/consumers/" + std::to_string(last - 1) + "/reset", admin);
   EXPECT_EQ(reply.status, 409U);
-  EXPECT_NE(reply.body.find("shares a state with others for want of memory"), std::string::npos) << reply.body;
+  EXPECT_NE(reply.body.find("shares a state with other consumers because memory is full"), std::string::npos)
+      << reply.body;
   session_.reset();
   frontend_.reset();
   context_.reset();
@@ -187,7 +188,7 @@ TEST_F(AdminDescriptorTest, IsInspectedAsTrafficLeftIt) {
       ask("GET /v1/domains/edge/descriptor?address=a%3Db").body,
       R"({"domain":"edge","limit":"by-address","tier":"default","admitted":true,"reason":"within","retry_after":0,)"
       R"("algorithm":"fixed_window","mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consistency":"exact","used":0,)"
-      R"("held":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
+      R"("leased":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
       R"("consumer":"address=a=b"})"
       "\n");
   for (int i = 0; i < 2; ++i) send_descriptor("address", "a=b");
@@ -207,13 +208,14 @@ TEST_F(AdminDescriptorTest, InShadowAndUnlimited) {
             std::string::npos);
   EXPECT_NE(ask("GET /v1/domains/edge/descriptor?trial=x").body.find(R"("mode":"shadow","quota":1,"remaining":0)"),
             std::string::npos);
-  EXPECT_EQ(ask("GET /v1/domains/edge/descriptor?address=a&path=%2Fhealth").body,
-            R"({"domain":"edge","limit":null,"tier":"default","admitted":true,"reason":"uncovered","retry_after":0,)"
-            R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
-            R"("consistency":null,"used":null,"held":null,"holders":null,"slices":null,"open":null,"open_units":null,)"
-            R"("receipts":null,"candidate":null,)"
-            R"("consumer":"address=a + path=/health"})"
-            "\n");
+  EXPECT_EQ(
+      ask("GET /v1/domains/edge/descriptor?address=a&path=%2Fhealth").body,
+      R"({"domain":"edge","limit":null,"tier":"default","admitted":true,"reason":"uncovered","retry_after":0,)"
+      R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
+      R"("consistency":null,"used":null,"leased":null,"holders":null,"slices":null,"open":null,"open_units":null,)"
+      R"("receipts":null,"candidate":null,)"
+      R"("consumer":"address=a + path=/health"})"
+      "\n");
 }
 
 TEST_F(AdminDescriptorTest, IsReset) {
@@ -233,10 +235,10 @@ TEST_F(AdminDescriptorTest, WhatHasNoLimitIsSaid) {
     std::string_view detail;
   };
   const std::vector<Row> rows = {
-      {"GET /v1/domains/edgy/descriptor?address=a", 404, "domain 'edgy': is not in the policy; there is edge"},
-      {"GET /v1/domains/edge/descriptor?adress=a", 404, "there are limits for 'address', 'address + path=/health'"},
+      {"GET /v1/domains/edgy/descriptor?address=a", 404, "domain 'edgy': unknown; valid domains: edge"},
+      {"GET /v1/domains/edge/descriptor?adress=a", 404, "limits exist for 'address', 'address + path=/health'"},
       {"POST /v1/domains/edge/descriptor/reset?adress=a", 404, "has no limit in domain 'edge'"},
-      {"GET /v1/domains/edge/descriptor", 400, "descriptor: has no entries"},
+      {"GET /v1/domains/edge/descriptor", 400, "descriptor: missing"},
   };
   for (const Row& row : rows) {
     const Reply reply = ask(row.line, admin);

@@ -1,4 +1,4 @@
-// What the page asks for beside the stream.
+// The requests of the page beside the stream.
 #include "frontend/admin/live_json.h"
 #include "tests/frontend_admin/admin_fixture.h"
 
@@ -105,7 +105,7 @@ TEST_F(AdminFrontendTest, ClusterHasTheStoreAsThisNodeSeesIt) {
   }
 }
 
-TEST_F(AdminFrontendTest, ExplainSaysWhatTheCommandSaysAndChargesNothing) {
+TEST_F(AdminFrontendTest, ExplainEqualsTheCommandAndChargesNothing) {
   const Reply reply = post("/v1/explain", R"({"path":"/api/x","headers":{"X-User-Id":"al<b>","X-Plan":["pro"]}})");
   EXPECT_EQ(reply.status, 200U) << reply.body;
   for (const auto* part :
@@ -123,20 +123,20 @@ TEST_F(AdminFrontendTest, BodiesThatAreWrong) {
     std::string_view path, body, says;
   };
   for (const Row& row :
-       std::vector<Row>{{"/v1/explain", "", "body: is not an object of JSON"},
-                        {"/v1/explain", "[]", "body: is not an object of JSON"},
-                        {"/v1/explain", "{}", "path: is needed, like /login"},
-                        {"/v1/explain", R"({"path":"login"})", "path: is needed, like /login"},
-                        {"/v1/explain", R"({"path":"/","ip":"nobody"})", "ip: is not an IP address"},
-                        {"/v1/explain", R"({"path":"/","cost":-1})", "cost: is not a whole number"},
-                        {"/v1/explain", R"({"path":1})", "path: is not a text"},
-                        {"/v1/explain", R"({"path":"/","path":"/"})", "is there twice"},
-                        {"/v1/explain", R"({"path":"/","verb":"GET"})", "is not known; there are method, path"},
-                        {"/v1/explain", R"({"path":"/","headers":{"a":1}})", "headers, 'a': is not a text"},
-                        {"/v1/explain", R"({"path":"/","headers":[]})", "headers: is not an object of texts"},
-                        {"/v1/consumer", R"({"limit":"api"})", "consumer: is needed"},
+       std::vector<Row>{{"/v1/explain", "", "body: must be a JSON object"},
+                        {"/v1/explain", "[]", "body: must be a JSON object"},
+                        {"/v1/explain", "{}", "path: missing: a path such as /login"},
+                        {"/v1/explain", R"({"path":"login"})", "path: missing: a path such as /login"},
+                        {"/v1/explain", R"({"path":"/","ip":"nobody"})", "ip: not an IP address"},
+                        {"/v1/explain", R"({"path":"/","cost":-1})", "cost: must be a whole number"},
+                        {"/v1/explain", R"({"path":1})", "path: must be a string"},
+                        {"/v1/explain", R"({"path":"/","path":"/"})", "duplicate field"},
+                        {"/v1/explain", R"({"path":"/","verb":"GET"})", "unknown field; valid fields: method, path"},
+                        {"/v1/explain", R"({"path":"/","headers":{"a":1}})", "headers, 'a': must be a string"},
+                        {"/v1/explain", R"({"path":"/","headers":[]})", "headers: must be an object of strings"},
+                        {"/v1/consumer", R"({"limit":"api"})", "consumer: missing"},
                         {"/v1/consumer", R"({"consumer":"a","limits":"api"})",
-                         "is not known; there are consumer, tier and limit"}}) {
+                         "unknown field; valid fields: consumer, tier, limit"}}) {
     const Reply reply = post(row.path, row.body);
     EXPECT_EQ(reply.status, 400U) << row.body;
     EXPECT_TRUE(has(reply, row.says)) << reply.body;
@@ -163,7 +163,7 @@ TEST_F(AdminFrontendTest, ConsumerCanBeLookedUpAtOneLimitAndTier) {
   EXPECT_EQ(post("/v1/consumer", R"({"consumer":"user=alice","limit":"nothing"})").status, 404U);
 }
 
-// What names its parts is looked up where a request with these parts would be counted, and nowhere else.
+// A consumer with named parts is looked up only at limits that would count a request with these parts.
 TEST_F(AdminFrontendTest, ConsumerIsLookedUpByThePartsThatAreGiven) {
   ASSERT_TRUE(engine_->reload(match::ruleset_of(R"(
 version: 1
@@ -204,11 +204,11 @@ limits:
     }
     EXPECT_EQ(found, row.found) << row.consumer << "\n" << body;
   }
-  EXPECT_TRUE(
-      has(post("/v1/consumer", R"({"consumer":"user=x"})"), R"({"limit":"both","why":"counts by ip=... + user=..."})"));
+  EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"user=x"})"),
+                  R"({"limit":"both","why":"is keyed by ip=... + user=..."})"));
 }
 
-TEST_F(AdminFrontendTest, SinceWhenSomethingIsCountedIsToldAsFarAsItIsKept) {
+TEST_F(AdminFrontendTest, TheStartOfCountingIsReportedWhereTheStateHasIt) {
   const auto since = [&](std::string_view algorithm) {
     const std::string body =
         post("/v1/consumer", R"({"consumer":"user=alice","limit":")" + std::string(algorithm) + "\"}").body;
@@ -227,14 +227,14 @@ limits:
   struct Row {
     Duration later;  // than the row before
     bool uses;
-    std::array<std::string_view, 3> since;  // of the windows in their order
+    std::array<std::string_view, 3> since;  // of the windows, in order
   };
   const std::string_view nothing = "null";
   for (const Row& row : {
            Row{0s, false, {nothing, nothing, nothing}},
            Row{10min, true, {R"("2026-01-05T12:00:00Z")", R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
            Row{10min, true, {R"("2026-01-05T12:00:00Z")", R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
-           // The window before counts by its share, and so do charges that are not an hour old.
+           // The previous window counts by its share, and so do charges less than an hour old.
            Row{45min, false, {nothing, R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
            Row{10min, true, {R"("2026-01-05T13:00:00Z")", R"("2026-01-05T12:20:00Z")", R"("2026-01-05T12:00:00Z")"}},
            Row{50min, false, {nothing, R"("2026-01-05T13:15:00Z")", R"("2026-01-05T13:00:00Z")"}},
@@ -250,7 +250,7 @@ limits:
   }
 }
 
-// What is left is nothing then, whatever is counted.
+// A blocked consumer has nothing remaining, regardless of its charges.
 TEST_F(AdminFrontendTest, BlockedConsumerHasTheBeginningOfItsBlock) {
   ASSERT_TRUE(engine_->reload(match::ruleset_of(R"(
 version: 1
@@ -268,7 +268,7 @@ limits:
                   R"("since":null,"blocked":{"since":"2026-01-05T12:02:00Z","expires_after":7140})"));
 }
 
-TEST_F(AdminFrontendTest, ResetByBodyForgetsAndIsTold) {
+TEST_F(AdminFrontendTest, ResetByBodyClearsTheCounterAndIsReported) {
   open({.admin_token = Token("a")});
   use(4);
   const Reply reply = post("/v1/consumer/reset", R"({"limit":"api","consumer":"user=alice"})", "X-Weir-Token: a\r\n");
@@ -281,7 +281,7 @@ TEST_F(AdminFrontendTest, ResetByBodyForgetsAndIsTold) {
   EXPECT_EQ(backend_.changes[0].outcome, "done");
 }
 
-TEST_F(AdminFrontendTest, ResetByPathIsToldAsWellAndOneThatFails) {
+TEST_F(AdminFrontendTest, ResetsByPathAreReportedEvenIfTheyFail) {
   open({.admin_token = Token("a")});
   EXPECT_EQ(ask("POST /v1/limits/api/consumers/user=alice/reset", "X-Weir-Token: a\r\n").status, 200U);
   EXPECT_EQ(ask("POST /v1/limits/nothing/consumers/user=alice/reset", "X-Weir-Token: a\r\n").status, 404U);
@@ -301,7 +301,7 @@ TEST_F(AdminFrontendTest, ResetsByBodyAskForTheAdminToken) {
   EXPECT_TRUE(backend_.changes.empty());
 }
 
-// Wherever a client's or an operator's value comes back, it cannot start an element.
+// Values of clients and operators are returned without markup.
 TEST_F(AdminFrontendTest, MarkupComesBackEscaped) {
   open({.admin_token = Token("a")});
   const std::string planted = "<script>alert(1)</script>&";

@@ -1,4 +1,4 @@
-// The files of the page, and what a browser is told of them.
+// The files of the page and their headers.
 #include "frontend/admin/page_files.h"
 #include "tests/frontend_admin/admin_fixture.h"
 

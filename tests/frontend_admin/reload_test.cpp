@@ -1,4 +1,4 @@
-// A reload is answered when it is done: over real connections, because the answer comes by their links.
+// A reload is answered when it is done. Uses real connections, because the response arrives through their links.
 #include <condition_variable>
 #include <mutex>
 
@@ -8,7 +8,7 @@
 namespace weir::frontend {
 namespace {
 
-// Reloads wait until the test ends them, on the test's thread.
+// Reloads wait until the test completes them, on the test's thread.
 class HeldReloads final : public FakeBackend {
  public:
   std::string metrics() override { return "metrics\n"; }
@@ -18,7 +18,7 @@ class HeldReloads final : public FakeBackend {
     came_.notify_all();
   }
 
-  // Waits for the next one.
+  // Waits for the next reload.
   Reloaded take() {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(came_.wait_for(lock, net::timeout, [&] { return !waiting_.empty(); }));
@@ -72,7 +72,7 @@ TEST_F(AdminReloadTest, IsAnsweredWithTheDigest) {
   EXPECT_EQ(reply.body, "{\"digest\":\"d7\",\"restart_needed\":null}\n");
 }
 
-TEST_F(AdminReloadTest, SaysWhatNeedsARestart) {
+TEST_F(AdminReloadTest, NamesSettingsThatRequireARestart) {
   net::Client client = server_.connect();
   client.send(reload());
   reloads_.take()(AdminBackend::Reload{.digest = "d7", .restart_needed = "listeners.http, log"});

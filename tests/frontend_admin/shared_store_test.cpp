@@ -1,4 +1,4 @@
-// One consumer of one limit on a shared store: inspected and reset when the store has answered.
+// Inspecting and resetting one consumer at one limit on a shared store.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -32,19 +32,20 @@ class SharedAdmin : public SharedContext {
         talk(frontend.open({}, {})) {}
 
   std::string body_of(const std::string& asked) {
-    std::string heard = talk.say(asked);
-    heard += let_store_answer();
-    return take_reply(heard).body;
+    std::string received = talk.send(asked);
+    received += let_store_answer();
+    return take_reply(received).body;
   }
 
-  // Another node asks for a slice of alice's units, charges one and is granted at most `want`.
+  // Another node requests a slice of alice's units, charges one and receives at most `want`.
   void lend(std::uint64_t holder, std::uint64_t want, Duration hold) {
-    (void)talk.say(inspect);
+    (void)talk.send(inspect);
     store::Group group;
     group.checks.push_back(store.groups().front()->checks[0]);
     (void)let_store_answer();
     const core::Rule rule = *group.checks[0].rule;
-    store::SliceExchange exchange{.message = {.holder = holder, .number = 1, .want = want, .hold = hold}, .answer = {}};
+    store::SliceExchange exchange{.message = {.holder = holder, .number = 1, .want = want, .lease = hold},
+                                  .answer = {}};
     store::CheckExtension extension{.exchange = &exchange};
     struct Done final : store::Callback {
       void answered(store::Group& /*group*/) override {}
@@ -61,12 +62,12 @@ class SharedAdmin : public SharedContext {
   }
 
   std::string let_store_answer() {
-    std::string heard;
+    std::string received;
     while (talk.paused()) {
       store.deliver_all();
-      heard += talk.resume();
+      received += talk.resume();
     }
-    return heard;
+    return received;
   }
 
   FakeBackend backend;
@@ -76,27 +77,27 @@ class SharedAdmin : public SharedContext {
 
 TEST(SharedAdmin, ConsumerIsInspectedWhenTheStoreHasAnswered) {
   SharedAdmin admin;
-  EXPECT_EQ(admin.talk.say(inspect), "");
+  EXPECT_EQ(admin.talk.send(inspect), "");
   EXPECT_TRUE(admin.talk.paused());
   EXPECT_FALSE(admin.talk.idle());
-  std::string heard = admin.let_store_answer();
-  const Reply reply = take_reply(heard);
+  std::string received = admin.let_store_answer();
+  const Reply reply = take_reply(received);
   EXPECT_EQ(reply.status, 200U);
   EXPECT_NE(reply.body.find(R"("remaining":2)"), std::string::npos) << reply.body;
   EXPECT_NE(reply.body.find(R"("consumer":"user=alice")"), std::string::npos) << reply.body;
   EXPECT_TRUE(admin.talk.idle());
 }
 
-TEST(SharedAdmin, ResetThatNobodyWaitsForIsToldAllTheSame) {
+TEST(SharedAdmin, ResetIsReportedAfterTheClientDisconnects) {
   SharedAdmin admin;
-  EXPECT_EQ(admin.talk.say(reset), "");
+  EXPECT_EQ(admin.talk.send(reset), "");
   ASSERT_TRUE(admin.talk.paused());
   EXPECT_TRUE(admin.backend.changes.empty());
   admin.talk.hang_up();
   ASSERT_EQ(admin.backend.changes.size(), 1U);
   EXPECT_EQ(admin.backend.changes[0].outcome, "unanswered");
   EXPECT_EQ(admin.backend.changes[0].consumer, "named:user=alice");
-  admin.store.deliver_all();  // changes nothing any more
+  admin.store.deliver_all();  // has no further effect
   EXPECT_EQ(admin.backend.changes.size(), 1U);
 }
 
@@ -113,9 +114,9 @@ TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {
        }) {
     SharedAdmin own(SharedContext::Store::own);
     SharedAdmin shared;
-    std::string heard = shared.talk.say(asked);
-    heard += shared.let_store_answer();
-    EXPECT_EQ(heard, own.talk.say(asked)) << asked;
+    std::string received = shared.talk.send(asked);
+    received += shared.let_store_answer();
+    EXPECT_EQ(received, own.talk.send(asked)) << asked;
   }
 }
 
@@ -131,13 +132,13 @@ bool has(const std::string& body, std::string_view text) {
   return body.find(text) != std::string::npos;
 }
 
-TEST(SharedAdmin, WhatIsOutIsToldWithItsHolders) {
+TEST(SharedAdmin, LeasedUnitsAreListedWithTheirHolders) {
   SharedAdmin admin(SharedContext::Store::shared, leased);
   admin.lend(0x0123'4567'89ab'0001U, 100, std::chrono::seconds(1));
   admin.lend(0xfedc'ba98'7654'0000U, 40, std::chrono::milliseconds(250));
   const std::string body = admin.body_of(inspect);
   EXPECT_TRUE(has(body, R"("quota":2000,"remaining":1858,)")) << body;
-  EXPECT_TRUE(has(body, R"("consistency":"leased","used":2,"held":140,"holders":2,"slices":[)"
+  EXPECT_TRUE(has(body, R"("consistency":"leased","used":2,"leased":140,"holders":2,"slices":[)"
                         R"({"holder":"0123456789ab","units":100,"expires_after":1,"own":false},)"
                         R"({"holder":"fedcba987654","units":40,"expires_after":0.25,"own":false}],)"))
       << body;
@@ -147,11 +148,11 @@ TEST(SharedAdmin, OfManySlicesSomeAreListedAndAllCounted) {
   SharedAdmin admin(SharedContext::Store::shared, leased);
   for (std::uint64_t holder = 1; holder <= 40; ++holder) admin.lend(holder << 16, 4, std::chrono::seconds(holder));
   const std::string body = admin.body_of(inspect);
-  EXPECT_TRUE(has(body, R"("used":40,"held":160,"holders":40,"slices":[{"holder":"000000000028",)")) << body;
+  EXPECT_TRUE(has(body, R"("used":40,"leased":160,"holders":40,"slices":[{"holder":"000000000028",)")) << body;
   EXPECT_TRUE(has(body, R"({"holder":"000000000009","units":4,"expires_after":9,"own":false}],)")) << body;
 }
 
-// They have states of their own, which nobody holds slices of.
+// They have their own states, which are never leased.
 TEST(SharedAdmin, CandidatesAndLimitsInShadowAreShownAsExact) {
   SharedAdmin admin(SharedContext::Store::shared, leased);
   admin.lend(1 << 16, 200, std::chrono::seconds(1));
@@ -159,10 +160,10 @@ TEST(SharedAdmin, CandidatesAndLimitsInShadowAreShownAsExact) {
                   R"("candidate":{"admitted":true,"quota":100,"remaining":100,"consistency":"exact"},)"));
   const std::string shadow = admin.body_of(request("GET /v1/limits/watched/consumers/alice"));
   EXPECT_TRUE(has(shadow, R"("mode":"shadow",)")) << shadow;
-  EXPECT_TRUE(has(shadow, R"("consistency":"exact","used":0,"held":0,"holders":0,"slices":[],"open":0,)")) << shadow;
+  EXPECT_TRUE(has(shadow, R"("consistency":"exact","used":0,"leased":0,"holders":0,"slices":[],"open":0,)")) << shadow;
 }
 
-TEST(SharedAdmin, AResetSaysWhatIsStillOut) {
+TEST(SharedAdmin, AResetReportsLeasedUnits) {
   SharedAdmin admin(SharedContext::Store::shared, leased);
   admin.lend(1 << 16, 100, std::chrono::seconds(1));
   admin.lend(2 << 16, 40, std::chrono::milliseconds(250));
@@ -170,15 +171,15 @@ TEST(SharedAdmin, AResetSaysWhatIsStillOut) {
             R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":140,"holders":2,"expires_after":1}})"
             "\n");
   EXPECT_TRUE(has(admin.body_of(inspect), R"("remaining":2000,)"));
-  EXPECT_TRUE(has(admin.body_of(inspect), R"("used":0,"held":0,"holders":0,"slices":[],)"));
+  EXPECT_TRUE(has(admin.body_of(inspect), R"("used":0,"leased":0,"holders":0,"slices":[],)"));
   EXPECT_TRUE(has(admin.body_of(reset), R"("out":{"units":0,"holders":0,"expires_after":0})"));
 }
 
 TEST(SharedAdmin, WhatAStoreThatIsAwayHoldsIsNotKnown) {
   SharedAdmin admin(SharedContext::Store::shared, leased);
-  admin.go_away();
+  admin.make_store_unavailable();
   const std::string body = admin.body_of(inspect);
-  EXPECT_TRUE(has(body, R"("consistency":"leased","used":null,"held":null,"holders":null,"slices":null,)")) << body;
+  EXPECT_TRUE(has(body, R"("consistency":"leased","used":null,"leased":null,"holders":null,"slices":null,)")) << body;
 }
 
 constexpr std::string_view descriptors = R"(
@@ -196,9 +197,9 @@ TEST(SharedAdmin, DescriptorsAreAnsweredAsOnAStoreOfOnesOwn) {
         "POST /v1/domains/edge/descriptor/reset?x=a"}) {
     SharedAdmin own(SharedContext::Store::own, descriptors);
     SharedAdmin shared(SharedContext::Store::shared, descriptors);
-    std::string heard = shared.talk.say(request(line));
-    heard += shared.let_store_answer();
-    EXPECT_EQ(heard, own.talk.say(request(line))) << line;
+    std::string received = shared.talk.send(request(line));
+    received += shared.let_store_answer();
+    EXPECT_EQ(received, own.talk.send(request(line))) << line;
   }
 }
 
@@ -212,52 +213,52 @@ TEST(SharedAdmin, DescriptorIsForgottenInTheStore) {
   admin.store.deliver_all();
   ASSERT_TRUE(batch->verdict(0).admitted);
   const auto left = [&] {
-    std::string heard = admin.talk.say(request("GET /v1/domains/edge/descriptor?address=a"));
-    heard += admin.let_store_answer();
-    return take_reply(heard).body;
+    std::string received = admin.talk.send(request("GET /v1/domains/edge/descriptor?address=a"));
+    received += admin.let_store_answer();
+    return take_reply(received).body;
   };
   EXPECT_NE(left().find(R"("remaining":0)"), std::string::npos);
-  (void)admin.talk.say(request("POST /v1/domains/edge/descriptor/reset?address=a"));
+  (void)admin.talk.send(request("POST /v1/domains/edge/descriptor/reset?address=a"));
   (void)admin.let_store_answer();
   EXPECT_NE(left().find(R"("remaining":2)"), std::string::npos) << left();
 }
 
 TEST(SharedAdmin, AnswersComeInOrderWhicheverIsKnownFirst) {
   SharedAdmin admin;
-  EXPECT_EQ(admin.talk.say(inspect + request("POST /v1/reload") + reset + request("GET /healthz")), "");
+  EXPECT_EQ(admin.talk.send(inspect + request("POST /v1/reload") + reset + request("GET /healthz")), "");
   ASSERT_EQ(admin.backend.reloads.size(), 1U);
   admin.store.deliver_all();
-  std::string heard = admin.talk.resume();
-  EXPECT_NE(take_reply(heard).body.find("remaining"), std::string::npos);
-  EXPECT_EQ(heard, "") << "the reload is not done, and what follows it waits";
+  std::string received = admin.talk.resume();
+  EXPECT_NE(take_reply(received).body.find("remaining"), std::string::npos);
+  EXPECT_EQ(received, "") << "the reload is not done, and what follows it waits";
   EXPECT_TRUE(admin.talk.paused());
 }
 
 TEST(SharedAdmin, ResetThatTheStoreDidNotDoIsUnavailable) {
-  for (const bool away : {true, false}) {
+  for (const bool is_unavailable : {true, false}) {
     SharedAdmin admin;
-    if (away) admin.go_away();
-    std::string heard = admin.talk.say(reset);
-    if (!away) {
-      EXPECT_EQ(heard, "");
+    if (is_unavailable) admin.make_store_unavailable();
+    std::string received = admin.talk.send(reset);
+    if (!is_unavailable) {
+      EXPECT_EQ(received, "");
       admin.store.fail(store::Failure::timeout);
-      heard = admin.talk.resume();
+      received = admin.talk.resume();
     }
-    const Reply reply = take_reply(heard);
+    const Reply reply = take_reply(received);
     EXPECT_EQ(reply.status, 503U) << reply.body;
-    EXPECT_EQ(heard, "");
+    EXPECT_EQ(received, "");
   }
 }
 
 TEST(SharedAdmin, ConnectionThatGoesAwayIsNotAnswered) {
   SharedAdmin admin;
-  EXPECT_EQ(admin.talk.say(inspect + reset), "");
+  EXPECT_EQ(admin.talk.send(inspect + reset), "");
   admin.talk.hang_up();
   admin.store.deliver_all();
   EXPECT_EQ(admin.store.waiting(), 0U);
 }
 
-// Over a socket: the batch resumes the connection.
+// With a socket, the batch resumes the connection.
 TEST(SharedAdmin, BatchResumesItsConnection) {
   SharedAdmin admin;
   const net::Server server(
@@ -273,9 +274,9 @@ TEST(SharedAdmin, BatchResumesItsConnection) {
     return delivered;
   }));
   client.half_close();
-  std::string heard = client.receive_to_end();
-  EXPECT_EQ(take_reply(heard).status, 200U);
-  EXPECT_EQ(take_reply(heard).status, 200U);
+  std::string received = client.receive_to_end();
+  EXPECT_EQ(take_reply(received).status, 200U);
+  EXPECT_EQ(take_reply(received).status, 200U);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The stream: what it sends, to how many, and what becomes of those that do not read.
+// The stream: its messages, the maximum number of clients, and clients that do not read.
 #include <thread>
 
 #include "frontend/admin/live_json.h"
@@ -10,13 +10,13 @@ namespace {
 
 class AdminStreamTest : public AdminFrontendTest {
  protected:
-  // What a new client gets at once.
+  // Returns what a new client receives immediately.
   std::string begin(net::Session& session, net::Output& out) {
     std::string bytes = request("GET /v1/stream");
     EXPECT_EQ(session.on_input(bytes, out), bytes.size());
     return std::exchange(out.bytes(), {});
   }
-  // As after a message, of which the feed tells the session's link.
+  // Resumes the session, as the feed does after a message.
   std::string turn(net::Session& session, net::Output& out) {
     session.on_resume(out);
     return std::exchange(out.bytes(), {});
@@ -41,16 +41,16 @@ TEST_F(AdminStreamTest, BeginsWithTheLastMessageAndGoesOn) {
   EXPECT_EQ(turn(*session_, out), "");
 }
 
-TEST_F(AdminStreamTest, EveryClientIsToldOfAMessageAtOnce) {
-  int told = 0;
+TEST_F(AdminStreamTest, EveryClientIsNotifiedOfAMessageImmediately) {
+  int notified = 0;
   {
-    const Feed::Place one(backend_.feed_now, [&] { ++told; });
-    const Feed::Place other(backend_.feed_now, [&] { ++told; });
+    const Feed::Subscription one(backend_.feed_now, [&] { ++notified; });
+    const Feed::Subscription other(backend_.feed_now, [&] { ++notified; });
     publish("one");
-    EXPECT_EQ(told, 2);
+    EXPECT_EQ(notified, 2);
   }
   publish("two");
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(notified, 2);
 }
 
 TEST_F(AdminStreamTest, IsPushedToItsConnection) {
@@ -79,7 +79,7 @@ TEST_F(AdminStreamTest, LoopThatWasLateGetsWhatIsKept) {
   EXPECT_EQ(turn(*session_, out), "7\n\n8\n\n9\n\n10\n\n");
 }
 
-TEST_F(AdminStreamTest, ClientsBeyondTheBoundAreToldSo) {
+TEST_F(AdminStreamTest, ClientsBeyondTheMaximumAreRejected) {
   std::vector<std::unique_ptr<net::Session>> sessions;
   net::Output out;
   for (std::size_t i = 0; i < Feed::max_clients; ++i) {
@@ -91,12 +91,12 @@ TEST_F(AdminStreamTest, ClientsBeyondTheBoundAreToldSo) {
   const Reply refused = ask("GET /v1/stream");
   EXPECT_EQ(refused.status, 503U);
   EXPECT_TRUE(refused.says("Retry-After: 5\r\n"));
-  EXPECT_NE(refused.body.find("There are 16 readers"), std::string::npos);
+  EXPECT_NE(refused.body.find("Too many stream readers (maximum 16)"), std::string::npos);
   sessions.pop_back();
   EXPECT_NE(begin(*session_, out).find("200 OK"), std::string::npos);
 }
 
-// A page in somebody's browser can ask this machine for a stream, and 16 are all that there are.
+// A web page of another origin must not occupy one of the 16 streams.
 TEST_F(AdminStreamTest, APageOfAnotherOriginTakesNoPlace) {
   open({.hosts = HostNames({"weir.example"})});
   for (const std::string_view headers :
@@ -129,7 +129,7 @@ TEST_F(AdminStreamTest, ThePageFromHereAndProgramsAreServed) {
   }
 }
 
-TEST_F(AdminStreamTest, WhoeverDoesNotReadIsNotSentMore) {
+TEST_F(AdminStreamTest, AClientThatDoesNotReadIsNotSentMore) {
   net::Output out(64);
   (void)begin(*session_, out);
   publish(std::string(100, 'x'));
@@ -143,8 +143,8 @@ TEST_F(AdminStreamTest, WhoeverDoesNotReadIsNotSentMore) {
   EXPECT_EQ(out.bytes().size(), unread);
 }
 
-// Over a real connection: what the peer does not read fills the socket first, then the output up to its bound.
-TEST_F(AdminStreamTest, WhoeverDoesNotReadIsDropped) {
+// With a real connection, unread data fills the socket first, then the output up to its bound.
+TEST_F(AdminStreamTest, AClientThatDoesNotReadIsDisconnected) {
   const net::Server server(
       [this](const net::Peer& peer, const net::Link& link) { return frontend_->open(peer, link); });
   net::Client client = server.connect();
@@ -201,7 +201,7 @@ TEST_F(AdminStreamTest, SecondIsOneLineOfJson) {
             "\n\n");
 }
 
-TEST_F(AdminStreamTest, SecondTellsTheBusiestLimitsOnly) {
+TEST_F(AdminStreamTest, SecondListsTheBusiestLimitsOnly) {
   observe::MeasuredSecond measured;
   for (int i = 0; i < 250; ++i) measured.limits.push_back({"limit" + std::to_string(i), {1, 0, 0}});
   const std::string message = second_message(1, measured, 0, {});

@@ -1,4 +1,4 @@
-// A connection that has seen such requests before allocates nothing for the next ones.
+// A connection allocates nothing for requests like those that it has served before.
 #include <gtest/gtest.h>
 
 #include <cstdint>

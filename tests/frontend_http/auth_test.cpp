@@ -40,7 +40,7 @@ TEST(Auth, AdmitsWithFieldsThenDeniesWithAProblem) {
   EXPECT_NE(denied.body.find(R"("violated-policies":["by-user"])"), std::string::npos);
 }
 
-// Waiting never helps: no 429, no wait, and the identity that is missing has a name.
+// Waiting does not help, so the status is not 429, there is no Retry-After, and the missing identity is named.
 TEST(Auth, RequestWithoutTheIdentityThatItsLimitNeedsIsForbidden) {
   HttpFixture http(R"(
 version: 1
@@ -52,10 +52,9 @@ limits:
   EXPECT_EQ(denied.field("Retry-After"), "");
   EXPECT_EQ(denied.field("RateLimit"), "");
   EXPECT_EQ(denied.field("Content-Type"), "application/problem+json");
-  EXPECT_EQ(denied.body,
-            R"({"type":"about:blank","title":"Forbidden","status":403,)"
-            R"("detail":"This request has no user or api_key, and without it its limit lets nothing through.",)"
-            R"("violated-policies":["known"],"missing":"user or api_key"})");
+  EXPECT_EQ(denied.body, R"({"type":"about:blank","title":"Forbidden","status":403,)"
+                         R"("detail":"This request has no user or api_key, which its limit requires.",)"
+                         R"("violated-policies":["known"],"missing":"user or api_key"})");
   EXPECT_EQ(http.auth("X-User-Id: alice\r\n").status, 200);
   EXPECT_EQ(http.auth("X-User-Id: alice\r\n").status, 429);
 }
@@ -68,7 +67,7 @@ TEST(Auth, SaysNothingOfLimitsWhereNoneCovers) {
   EXPECT_EQ(answer.field("X-RateLimit-Limit"), "");
 }
 
-TEST(Auth, EveryProxyTellsTheRequestInItsWay) {
+TEST(Auth, EveryKindOfProxyIsUnderstood) {
   struct Row {
     std::string_view method;
     std::string_view target;
@@ -92,7 +91,7 @@ TEST(Auth, EveryProxyTellsTheRequestInItsWay) {
   }
 }
 
-// A client that adds the header of another proxy's kind must not be evaluated by it.
+// A client must not choose its evaluation by adding the headers of another kind of proxy.
 TEST(Auth, RefusesToChooseBetweenTwoStories) {
   for (const std::string_view headers : {
            "X-Original-URI: /things/7\r\nX-Forwarded-Uri: /cheap\r\n",
@@ -113,9 +112,9 @@ TEST(Auth, BelievesTheKindThatIsConfigured) {
   HttpOptions options;
   options.auth_headers = AuthHeaders::forwarded;
   HttpFixture http(by_route, options);
-  const std::string told = "X-Forwarded-Method: POST\r\nX-Forwarded-Uri: /things/7\r\n";
-  EXPECT_EQ(http.auth(told + "X-Original-URI: /cheap\r\n").status, 200);
-  EXPECT_EQ(http.auth(told + "X-Original-URI: /cheap\r\n").status, 429);
+  const std::string forwarded = "X-Forwarded-Method: POST\r\nX-Forwarded-Uri: /things/7\r\n";
+  EXPECT_EQ(http.auth(forwarded + "X-Original-URI: /cheap\r\n").status, 200);
+  EXPECT_EQ(http.auth(forwarded + "X-Original-URI: /cheap\r\n").status, 429);
   EXPECT_EQ(http.auth("X-Original-URI: /things/7\r\n").status, 403) << "the configured headers are not there";
 
   options.auth_headers = AuthHeaders::path;
@@ -137,8 +136,8 @@ limits:
   EXPECT_EQ(http.auth("X-Forwarded-For: 203.0.113.2\r\n").status, 200);
   EXPECT_EQ(http.auth("X-Forwarded-For: 203.0.113.1\r\n").status, 429);
   const std::string request = "GET /v1/auth HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n";
-  EXPECT_EQ(parse_answers(http.connect("198.51.100.1").say(request)).front().status, 200);
-  EXPECT_EQ(parse_answers(http.connect("198.51.100.1").say(request)).front().status, 429);
+  EXPECT_EQ(parse_answers(http.connect("198.51.100.1").send(request)).front().status, 200);
+  EXPECT_EQ(parse_answers(http.connect("198.51.100.1").send(request)).front().status, 429);
 }
 
 TEST(Auth, WarnsBeforeItDenies) {
@@ -188,7 +187,7 @@ TEST(Auth, HoldsTheAnswerUntilItsTurn) {
   HttpFixture http(one_per_second_with_queue);
   const std::string request = "GET /v1/auth HTTP/1.1\r\nHost: localhost\r\n\r\n";
   Talk talk = http.connect();
-  const auto now = parse_answers(talk.say(request + request + request + request));
+  const auto now = parse_answers(talk.send(request + request + request + request));
   ASSERT_EQ(now.size(), 1U) << "the first passes, two wait, and the denial behind them waits with them";
   EXPECT_TRUE(talk.paused());
   EXPECT_FALSE(talk.session().idle());
@@ -201,7 +200,7 @@ TEST(Auth, DoesNotHoldLongerThanItMay) {
   EXPECT_EQ(http.auth("").status, 200);
   Talk second = http.connect();
   const std::string request = "GET /v1/auth HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  EXPECT_EQ(second.say(request), "");
+  EXPECT_EQ(second.send(request), "");
   EXPECT_TRUE(second.paused());
   EXPECT_EQ(http.auth("").status, 429) << "its turn would come in 200 ms";
 }
@@ -213,11 +212,11 @@ TEST(Auth, DoesNotHoldMoreThanItMay) {
   EXPECT_EQ(http.auth("").status, 200);
   const std::string request = "GET /v1/auth HTTP/1.1\r\nHost: localhost\r\n\r\n";
   auto second = std::make_unique<Talk>(http.connect());
-  EXPECT_EQ(second->say(request), "");
+  EXPECT_EQ(second->send(request), "");
   EXPECT_EQ(http.auth("").status, 429);
   second.reset();
   Talk third = http.connect();
-  EXPECT_EQ(third.say(request), "") << "a connection that is gone holds nothing";
+  EXPECT_EQ(third.send(request), "") << "a connection that is gone holds nothing";
   EXPECT_TRUE(third.paused());
 }
 

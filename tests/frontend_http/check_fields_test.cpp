@@ -1,6 +1,6 @@
-// Every field of a check with every odd value that a program may send, under a limit of each consumer_key. No value
-// takes a request out of its limits without a word: it is decided, it is a missing value as documented, or it is a 400
-// that names the field. docs/protocols.md has the same as a table.
+// Every field of a check with unusual values, under a limit of each consumer_key. No value silently exempts a request
+// from its limits: the request is decided, the value is missing as documented, or the response is a 400 that names the
+// field. docs/protocols.md has the same as a table.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace weir::frontend {
 namespace {
 
-// The README's policy, by another key.
+// The README's policy with another key.
 std::string policy_by(std::string_view consumer_key) {
   return R"(
 version: 1
@@ -33,8 +33,8 @@ const std::vector<std::string> consumer_keys{"ip",     "user",     "api_key", "h
 enum class Outcome {
   limited,   // the fourth is denied
   rejected,  // 400
-  missing,   // as if the field were not there: limits that need it do not cover the request
-  free,      // charges nothing, as it says
+  missing,   // like an absent field: limits that need it do not cover the request
+  free,      // charges nothing
 };
 
 struct FieldRow {
@@ -46,7 +46,7 @@ struct FieldRow {
 const std::vector<FieldRow> rows{
     {"method", R"("post")", Outcome::limited},
     {"method", R"("Post")", Outcome::limited},
-    {"method", R"("")", Outcome::limited},  // any method, like those that are not tokens
+    {"method", R"("")", Outcome::limited},  // any method, like invalid tokens
     {"method", R"("POST ")", Outcome::limited},
     {"method", R"(" POST")", Outcome::limited},
     {"method", R"("POST\r\n")", Outcome::limited},
@@ -127,7 +127,7 @@ const std::vector<FieldRow> rows{
     {"headers", R"({"X-TENANT": " t1 "})", Outcome::limited},
     {"headers", R"({"X-Tenant": "t1", "X-Forwarded-For": "foo"})", Outcome::limited},
     {"headers", R"({"X-Tenant": "t1", "Forwarded": "for=198.51.100.1"})", Outcome::limited},
-    // Without it: a limit by header: has one counter for all of these, unless the policy says otherwise.
+    // Without the header, a limit keyed by it has one counter for all of these, unless the policy says otherwise.
     {"headers", R"({"X-Tenant": ""})", Outcome::limited},
     {"headers", R"({"X-Tenant": "t1", "x-tenant": "t2"})", Outcome::limited},
     {"headers", R"({"X-Tenent": "t1"})", Outcome::limited},
@@ -162,7 +162,7 @@ const std::vector<FieldRow> rows{
     {"path ", R"("/login")", Outcome::rejected},
 };
 
-// A request that each of the limits covers, with one field of it replaced or added.
+// A request that each of the limits covers, with one field replaced or added.
 std::string body_with(const FieldRow& row) {
   std::vector<std::pair<std::string_view, std::string_view>> fields{
       {"method", R"("POST")"}, {"path", R"("/login")"}, {"ip", R"("192.0.2.7")"},
@@ -226,7 +226,7 @@ TEST(CheckFields, AReportAndAReserveRejectTheSameAddresses) {
   for (const std::string_view target : {"/v1/check", "/v1/report"}) {
     const Answer answer = http.check(R"({"ip": "foo", "cost": 1})", target);
     EXPECT_EQ(answer.status, 400) << target;
-    EXPECT_NE(answer.body.find("ip: is not an IP address: send the caller's, like 192.0.2.7"), std::string::npos);
+    EXPECT_NE(answer.body.find("ip: not an IP address: send one such as 192.0.2.7"), std::string::npos);
   }
   EXPECT_EQ(http.check(R"({"ip": "foo", "reserve": true})").status, 400);
   const Answer many = http.check(R"([{"ip": "192.0.2.7"}, {"ip": "foo"}])");

@@ -92,48 +92,47 @@ TEST(DescriptorsJson, NegativeHitsAreToBeGivenBack) {
     const auto request = reader.read(
         R"({"domain":"mongo","descriptors":[{"hitsAddend":2,")" + std::string(name) + R"(":true},{}]})", memory);
     ASSERT_TRUE(request) << request.error().message();
-    EXPECT_TRUE(request->asks[0].gives_back);
-    EXPECT_EQ(request->asks[0].hits, Cost(2));
-    EXPECT_FALSE(request->asks[1].gives_back);
+    EXPECT_TRUE(request->queries[0].gives_back);
+    EXPECT_EQ(request->queries[0].hits, Cost(2));
+    EXPECT_FALSE(request->queries[1].gives_back);
   }
 }
 
-TEST(DescriptorsJson, SaysWhatIsWrong) {
+TEST(DescriptorsJson, NamesTheError) {
   struct Row {
     std::string_view body;
     std::string_view problem;
   };
   for (const Row& row : {
-           Row{"", "body: is not JSON"},
-           Row{"[]", "the request: is not an object"},
+           Row{"", "body: invalid JSON"},
+           Row{"[]", "the request: must be an object"},
            Row{"{}", "domain: must not be empty"},
            Row{R"({"domain":"mongo"})", "descriptors: must not be empty"},
-           Row{R"({"domain":"mongo","descriptors":{}})", "descriptors: is not a list"},
-           Row{R"({"domain":"mongo","descriptors":[{"entry":[]}]})", "field 'entry': is not known in a descriptor"},
-           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":1}]}]})", "key: is not a text"},
+           Row{R"({"domain":"mongo","descriptors":{}})", "descriptors: must be an array"},
+           Row{R"({"domain":"mongo","descriptors":[{"entry":[]}]})", "entry: unknown field of a descriptor"},
+           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":1}]}]})", "key: must be a string"},
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"unit":"EON"}}]})", "unit: must be SECOND"},
-           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1}}]})", "unit: is missing"},
-           Row{R"({"domain":"mongo","hitsAddend":-1})", "hitsAddend: is not a whole number"},
-           Row{R"({"domain":"mongo","hitsAddend":1.5})", "hitsAddend: is not a whole number"},
-           Row{R"({"domain":"mongo","hitsAddend":""})", "hitsAddend: is not a whole number"},
-           Row{R"({"domain":"mongo","hitsAddend":"nan"})", "hitsAddend: is not a whole number"},
-           Row{R"({"domain":"mongo","hitsAddend":1e20})", "hitsAddend: is not a whole number"},
-           Row{R"({"domain":"mongo","hitsAddend":4294967296})", "hitsAddend: is more than 4294967295"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1}}]})", "unit: missing"},
+           Row{R"({"domain":"mongo","hitsAddend":-1})", "hitsAddend: must be a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":1.5})", "hitsAddend: must be a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":""})", "hitsAddend: must be a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":"nan"})", "hitsAddend: must be a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":1e20})", "hitsAddend: must be a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":4294967296})", "hitsAddend: must be at most 4294967295"},
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":4294967296,"unit":"DAY"}}]})",
-               "requestsPerUnit: is more than 4294967295"},
+               "requestsPerUnit: must be at most 4294967295"},
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1,"unit":0}}]})",
                "unit: must be SECOND"},
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1,"unit":99}}]})",
                "unit: must be SECOND"},
-           Row{R"({"domain":"mongo","domain":"x"})", "domain: is there twice in the request"},
-           Row{R"({"domain":null,"domain":"x"})", "domain: is there twice in the request"},
-           Row{R"({"domain":"mongo","hitsAddend":1,"hits_addend":2})", "hitsAddend: is there twice in the request"},
-           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","key":"b"}]}]})", "key: is there twice"},
-           Row{R"({"domain":"mongo","descriptors":[null]})", "a descriptor: is not an object"},
-           Row{R"({"domain":"mongo","unknown":null})", "field 'unknown': is not known in the request"},
-           Row{R"({"domain":"mongo","descriptors":[{"isNegativeHits":1}]})",
-               "isNegativeHits: is neither true nor false"},
-           Row{R"({"domain":"weir","descriptors":[{}]})", "domain: 'weir' is asked about by POST /v1/check"},
+           Row{R"({"domain":"mongo","domain":"x"})", "domain: duplicate field of the request"},
+           Row{R"({"domain":null,"domain":"x"})", "domain: duplicate field of the request"},
+           Row{R"({"domain":"mongo","hitsAddend":1,"hits_addend":2})", "hitsAddend: duplicate field of the request"},
+           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","key":"b"}]}]})", "key: duplicate field"},
+           Row{R"({"domain":"mongo","descriptors":[null]})", "a descriptor: must be an object"},
+           Row{R"({"domain":"mongo","unknown":null})", "unknown: unknown field of the request"},
+           Row{R"({"domain":"mongo","descriptors":[{"isNegativeHits":1}]})", "isNegativeHits: must be true or false"},
+           Row{R"({"domain":"weir","descriptors":[{}]})", "domain: 'weir' is reserved; use POST /v1/check"},
        }) {
     HttpFixture http(domain);
     const Answer answer = ask(http, row.body);

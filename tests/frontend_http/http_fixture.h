@@ -1,4 +1,4 @@
-// Verbs for tests of the HTTP frontend: ask, and look at one answer.
+// Verbs for tests of the HTTP frontend.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> fields;
   std::string body;
 
-  // Empty: it is not there.
+  // Empty if the header is absent.
   [[nodiscard]] std::string field(std::string_view name) const {
     for (const auto& [key, value] : fields) {
       if (key == name) return value;
@@ -25,7 +25,7 @@ struct Answer {
   }
 };
 
-// All answers in `bytes`, whole. `bodiless`: they answer HEAD.
+// Parses all responses in `bytes`, which must be complete. `bodiless`: they answer HEAD.
 inline std::vector<Answer> parse_answers(std::string_view bytes, bool bodiless = false) {
   std::vector<Answer> answers;
   while (!bytes.empty()) {
@@ -62,14 +62,14 @@ class HttpFixture : public ContextFixture {
     return Talk(frontend.open(peer, net::Link()));
   }
 
-  // On a connection of its own.
+  // Uses a new connection.
   Answer ask(std::string_view bytes) {
-    const auto answers = parse_answers(connect().say(bytes), bytes.starts_with("HEAD"));
+    const auto answers = parse_answers(connect().send(bytes), bytes.starts_with("HEAD"));
     EXPECT_EQ(answers.size(), 1U) << bytes;
     return answers.empty() ? Answer{} : answers.front();
   }
 
-  // `headers` are lines, each with its end.
+  // `headers` are lines that end in CRLF.
   Answer auth(std::string_view headers, std::string_view target = "/v1/auth", std::string_view method = "GET") {
     return ask(std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" +
                std::string(headers) + "\r\n");

@@ -38,7 +38,7 @@ class ReceiptFixture : public HttpFixture {
   Answer release(std::string_view receipt) { return post("release", in_object(receipt)); }
 
   static std::string in_object(std::string_view receipt) { return R"({"receipt":")" + std::string(receipt) + "\"}"; }
-  // The text in the answer to a reserve.
+  // The receipt in the response to a reservation.
   static std::string receipt_in(std::string_view body) {
     constexpr std::string_view begin = R"("receipt":")";
     const std::size_t at = body.find(begin);
@@ -124,7 +124,7 @@ TEST(Settle, CorrectsTheChargeOnce) {
   }
 }
 
-TEST(Settle, TellsWhatWasLost) {
+TEST(Settle, ReportsLostUnits) {
   ReceiptFixture http;
   const std::string receipt = ReceiptFixture::receipt_in(http.reserve(1'000).body);
   EXPECT_TRUE(has(http.settle(receipt, 2'100).body,
@@ -160,7 +160,7 @@ TEST(Receipts, ThatDoNotOpenAreRefused) {
     for (const std::string_view path : {"release", "extend"}) {
       const Answer answer = http.post(path, ReceiptFixture::in_object(text));
       EXPECT_EQ(answer.status, 400);
-      EXPECT_TRUE(has(answer.body, "receipt: does not open")) << answer.body;
+      EXPECT_TRUE(has(answer.body, "receipt: invalid")) << answer.body;
       EXPECT_FALSE(has(answer.body, text)) << "it is not repeated";
     }
   }
@@ -174,10 +174,8 @@ TEST(Receipts, InAnArrayOneThatDoesNotOpenHarmsNoOther) {
   const std::string second = R"({"receipt":")" + receipt + R"(","actual":30})";
   const Answer answer = http.post("settle", "[" + first + "," + second + "," + second + "]");
   EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(answer.body,
-            R"([{"error":"receipt: does not open: it is not as it was given, or its key is not among those of this )"
-            R"(node"},)" +
-                both_done + "," + both_ended + "]");
+  EXPECT_EQ(answer.body, R"([{"error":"receipt: invalid: it was altered, or this node does not have its key"},)" +
+                             both_done + "," + both_ended + "]");
   EXPECT_EQ(http.post("release", "[]").body, "[]");
 }
 
@@ -226,26 +224,25 @@ TEST(Receipts, SayWhatIsWrong) {
   };
   ReceiptFixture http;
   for (const Row& row : std::vector<Row>{
-           {"report", "{}", "cost: is not there"},
-           {"report", R"({"cost":1,"peek":true})", "field 'peek': is not known; there are method, path, ip, user, "},
-           {"report", R"({"cost":1,"reserve":true})", "field 'reserve': is not known"},
-           {"report", R"({"cost":1,"id":""})", "id: is not a text of 1 to 128 bytes"},
-           {"check", R"({"reserve":1})", "reserve: is neither true nor false"},
-           {"check", R"({"reserve":true,"peek":true})", "reserve: does not go with peek"},
-           {"check", R"({"lease":5})", "lease: is for a reserve"},
-           {"check", R"({"id":"a"})", "id: is for a reserve"},
-           {"check", R"({"reserve":true,"lease":0})", "lease: is not above 0 and at most 604800"},
-           {"check", R"({"reserve":true,"lease":604801})", "lease: is not above 0 and at most 604800"},
-           {"check", R"({"receipt":"a"})", "field 'receipt': is not known"},
-           {"settle", R"({"receipt":"a"})", "actual: is not there"},
-           {"settle", R"({"actual":1})", "receipt: is not there"},
-           {"settle", R"({"receipt":"a","actual":-1})", "actual: is not a whole number"},
-           {"settle", R"({"receipt":"a","actual":1,"cost":1})",
-            "field 'cost': is not known; there are receipt and act"},
-           {"release", R"({"receipt":"a","actual":1})", "field 'actual': is not known; there are receipt"},
-           {"release", R"([{"receipt":7}])", "query 1, receipt: is not a text"},
-           {"extend", "7", "body: is not an object"},
-           {"extend", "", "send an object like {\\\"receipt\\\""},
+           {"report", "{}", "cost: missing"},
+           {"report", R"({"cost":1,"peek":true})", "peek: unknown field; valid fields: method, path, ip, user, "},
+           {"report", R"({"cost":1,"reserve":true})", "reserve: unknown field"},
+           {"report", R"({"cost":1,"id":""})", "id: must be a string of 1 to 128 bytes"},
+           {"check", R"({"reserve":1})", "reserve: must be true or false"},
+           {"check", R"({"reserve":true,"peek":true})", "reserve: cannot be combined with peek"},
+           {"check", R"({"lease":5})", "lease: requires"},
+           {"check", R"({"id":"a"})", "id: requires"},
+           {"check", R"({"reserve":true,"lease":0})", "lease: must be above 0 and at most 604800"},
+           {"check", R"({"reserve":true,"lease":604801})", "lease: must be above 0 and at most 604800"},
+           {"check", R"({"receipt":"a"})", "receipt: unknown field"},
+           {"settle", R"({"receipt":"a"})", "actual: missing"},
+           {"settle", R"({"actual":1})", "receipt: missing"},
+           {"settle", R"({"receipt":"a","actual":-1})", "actual: must be a whole number"},
+           {"settle", R"({"receipt":"a","actual":1,"cost":1})", "cost: unknown field; valid fields: receipt, act"},
+           {"release", R"({"receipt":"a","actual":1})", "actual: unknown field; valid fields: receipt"},
+           {"release", R"([{"receipt":7}])", "query 1, receipt: must be a string"},
+           {"extend", "7", "body: must be an object"},
+           {"extend", "", "send an object such as {\\\"receipt\\\""},
        }) {
     const Answer answer = http.post(row.path, row.body);
     EXPECT_EQ(answer.status, 400) << row.body;

@@ -19,7 +19,7 @@ TEST(HttpSession, AnswersAPipelineInOrderAsOneBatch) {
   HttpFixture http(two_per_minute);
   Talk talk = http.connect();
   const std::string check = HttpFixture::check_request(R"({"user":"alice"})");
-  EXPECT_EQ(statuses(talk.say(alice + check + alice + "GET /healthz HTTP/1.1\r\nHost: a.b\r\n\r\n" + alice)),
+  EXPECT_EQ(statuses(talk.send(alice + check + alice + "GET /healthz HTTP/1.1\r\nHost: a.b\r\n\r\n" + alice)),
             "200 200 429 421 429");
   EXPECT_FALSE(talk.closing());
 }
@@ -45,7 +45,7 @@ TEST(HttpSession, AnswersMoreThanABatchHolds) {
   Talk talk = http.connect();
   std::string many;
   for (std::size_t i = 0; i < 3 * HttpLoopState::max_requests + 1; ++i) many += alice;
-  EXPECT_EQ(parse_answers(talk.say(many)).size(), 3 * HttpLoopState::max_requests + 1);
+  EXPECT_EQ(parse_answers(talk.send(many)).size(), 3 * HttpLoopState::max_requests + 1);
 }
 
 TEST(HttpSession, DoesNotCareHowBytesAreCut) {
@@ -54,13 +54,13 @@ TEST(HttpSession, DoesNotCareHowBytesAreCut) {
                           "5\r\n{\"use\r\nc\r\nr\": \"carol\"}\r\n0\r\n\r\n" +
                           alice;
   HttpFixture whole(two_per_minute);
-  const std::string expected = whole.connect().say(all);
+  const std::string expected = whole.connect().send(all);
   EXPECT_EQ(statuses(expected), "200 200 200 200");
   HttpFixture bytewise(two_per_minute);
   Talk talk = bytewise.connect();
-  std::string said;
-  for (const char byte : all) said += talk.say({&byte, 1});
-  EXPECT_EQ(said, expected);
+  std::string sent;
+  for (const char byte : all) sent += talk.send({&byte, 1});
+  EXPECT_EQ(sent, expected);
 }
 
 TEST(HttpSession, StopsWhenThePeerDoesNotRead) {
@@ -69,16 +69,17 @@ TEST(HttpSession, StopsWhenThePeerDoesNotRead) {
   Talk talk(http.frontend.open(peer, net::Link()), 1);
   std::string many;
   for (std::size_t i = 0; i < 2 * HttpLoopState::max_requests; ++i) many += alice;
-  EXPECT_EQ(parse_answers(talk.say(many)).size(), HttpLoopState::max_requests);
+  EXPECT_EQ(parse_answers(talk.send(many)).size(), HttpLoopState::max_requests);
   EXPECT_EQ(talk.pending().size(), many.size() / 2);
 }
 
-TEST(HttpSession, TellsAWaitingClientToSendItsBody) {
+TEST(HttpSession, SendsContinueToAWaitingClient) {
   HttpFixture http(two_per_minute);
   Talk talk = http.connect();
-  EXPECT_EQ(talk.say("POST /v1/check HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"),
-            "HTTP/1.1 100 Continue\r\n\r\n");
-  EXPECT_EQ(statuses(talk.say("{}")), "200");
+  EXPECT_EQ(
+      talk.send("POST /v1/check HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"),
+      "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(statuses(talk.send("{}")), "200");
 }
 
 TEST(HttpSession, RefusesWhatIsMalformedAfterAnsweringWhatIsNot) {
@@ -94,7 +95,7 @@ TEST(HttpSession, RefusesWhatIsMalformedAfterAnsweringWhatIsNot) {
        }) {
     HttpFixture http(two_per_minute);
     Talk talk = http.connect();
-    EXPECT_EQ(statuses(talk.say(alice + bytes)), std::string("200 ") + status) << bytes;
+    EXPECT_EQ(statuses(talk.send(alice + bytes)), std::string("200 ") + status) << bytes;
     EXPECT_TRUE(talk.closing());
     EXPECT_EQ(talk.pending(), "");
   }
@@ -145,18 +146,18 @@ TEST(HttpSession, EmptyLineBeforeARequestIsPassedOverOnce) {
     HttpFixture http(two_per_minute);
     Talk talk = http.connect();
     const std::string bytes = "\r\n" + alice + "\r\n" + alice;
-    std::string said;
-    for (std::size_t at = 0; at < bytes.size(); at += piece) said += talk.say(bytes.substr(at, piece));
-    EXPECT_EQ(statuses(said), "200 200") << piece;
-    EXPECT_EQ(statuses(talk.say("\r\n\r\n" + alice)), "400");
+    std::string sent;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) sent += talk.send(bytes.substr(at, piece));
+    EXPECT_EQ(statuses(sent), "200 200") << piece;
+    EXPECT_EQ(statuses(talk.send("\r\n\r\n" + alice)), "400");
   }
 }
 
-TEST(HttpSession, UnfinishedRequestIsToldSoInTime) {
+TEST(HttpSession, IncompleteRequestIsAnsweredBeforeTheTimeout) {
   for (const std::string& part : {alice.substr(0, 10), alice.substr(0, alice.size() - 1)}) {
     HttpFixture http(two_per_minute);
     Talk talk = http.connect();
-    EXPECT_EQ(talk.say(alice + part).substr(0, 12), "HTTP/1.1 200");
+    EXPECT_EQ(talk.send(alice + part).substr(0, 12), "HTTP/1.1 200");
     net::Output out;
     talk.session().on_tick(net::SteadyTime{}, out);
     talk.session().on_tick(net::SteadyTime{} + 9s, out);
@@ -167,7 +168,7 @@ TEST(HttpSession, UnfinishedRequestIsToldSoInTime) {
   }
   HttpFixture http(two_per_minute);
   Talk idle = http.connect();
-  EXPECT_EQ(statuses(idle.say(alice + "\r\n")), "200");
+  EXPECT_EQ(statuses(idle.send(alice + "\r\n")), "200");
   net::Output out;
   idle.session().on_tick(net::SteadyTime{}, out);
   idle.session().on_tick(net::SteadyTime{} + 10s, out);
@@ -179,17 +180,17 @@ TEST(HttpSession, AnswersThatWaitAreBoundedInBytes) {
   std::string array = "[{}";
   for (int i = 1; i < 1'000; ++i) array += ",{}";
   const std::string one = HttpFixture::check_request(array + "]");
-  const std::size_t answer = http.connect().say(one).size();
+  const std::size_t answer = http.connect().send(one).size();
   ASSERT_GT(answer, 50'000U);
   std::string many;
   for (int i = 0; i < 64; ++i) many += one;
   Talk talk = http.connect();
-  const std::string said = talk.say(many);
-  EXPECT_LE(said.size(), net::Output::default_bound + answer);
+  const std::string sent = talk.send(many);
+  EXPECT_LE(sent.size(), net::Output::default_bound + answer);
   EXPECT_EQ(talk.pending().size() % one.size(), 0U);
   EXPECT_GT(talk.pending().size(), 0U) << "the rest is asked for when this is read";
-  std::size_t answered = parse_answers(said).size();
-  while (!talk.pending().empty()) answered += parse_answers(talk.say("")).size();
+  std::size_t answered = parse_answers(sent).size();
+  while (!talk.pending().empty()) answered += parse_answers(talk.send("")).size();
   EXPECT_EQ(answered, 64U);
 }
 
@@ -206,7 +207,7 @@ TEST(HttpSession, BodiesAreTakenWithoutAContentEncoding) {
   EXPECT_EQ(http.auth("Content-Encoding: gzip\r\n").status, 200) << "the body of /v1/auth is not read";
 }
 
-TEST(HttpSession, WrongMethodIsToldAsProblemDetails) {
+TEST(HttpSession, WrongMethodIsAnsweredWithProblemDetails) {
   HttpFixture http(two_per_minute);
   const Answer answer = http.ask("GET /v1/check HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(answer.status, 405);
@@ -218,12 +219,12 @@ TEST(HttpSession, WrongMethodIsToldAsProblemDetails) {
 TEST(HttpSession, KnowsWhenAConnectionEnds) {
   HttpFixture http(two_per_minute);
   Talk old = http.connect();
-  const auto closed = parse_answers(old.say("GET /healthz HTTP/1.0\r\n\r\n" + alice));
+  const auto closed = parse_answers(old.send("GET /healthz HTTP/1.0\r\n\r\n" + alice));
   ASSERT_EQ(closed.size(), 1U);
   EXPECT_EQ(closed[0].field("Connection"), "close");
   EXPECT_TRUE(old.closing());
   Talk kept = http.connect();
-  EXPECT_EQ(parse_answers(kept.say("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))[0].field("Connection"),
+  EXPECT_EQ(parse_answers(kept.send("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))[0].field("Connection"),
             "keep-alive");
   EXPECT_FALSE(kept.closing());
 }
@@ -232,7 +233,7 @@ TEST(HttpSession, SaysGoodbyeWhileDraining) {
   HttpFixture http(two_per_minute);
   Talk talk = http.connect();
   EXPECT_EQ(talk.drain(), "");
-  const auto answers = parse_answers(talk.say(alice + alice));
+  const auto answers = parse_answers(talk.send(alice + alice));
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_EQ(answers[0].field("Connection"), "");
   EXPECT_EQ(answers[1].field("Connection"), "close");

@@ -1,4 +1,4 @@
-// Whatever is asked, in whatever pieces, and whenever the store answers: the answers are those of a store of one's own.
+// Responses do not depend on how the input is split or when the store answers: they equal those of a local store.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -50,26 +50,26 @@ struct Server : SharedContext {
 
 std::string said_to_the_store(const std::string& bytes) {
   Server server(SharedContext::Store::shared);
-  std::string heard;
+  std::string received;
   for (std::size_t at = 0; at < bytes.size();) {
     const auto size = *rc::gen::inRange<std::size_t>(1, 400);
-    heard += server.talk.say(std::string_view(bytes).substr(at, size));
+    received += server.talk.send(std::string_view(bytes).substr(at, size));
     at += size;
     if (!server.talk.paused() || *rc::gen::arbitrary<bool>()) continue;
     if (server.store.waiting() > 0) server.store.deliver();
-    heard += server.talk.resume();
+    received += server.talk.resume();
   }
   while (server.talk.paused()) {
     server.store.deliver_all();
-    heard += server.talk.resume();
+    received += server.talk.resume();
   }
-  return heard;
+  return received;
 }
 
 RC_GTEST_PROP(SharedHttp, AnswersAreThoseOfAStoreOfOnesOwn, ()) {
   std::string bytes;
   for (const std::string& each : *rc::gen::container<std::vector<std::string>>(any_request())) bytes += each;
-  RC_ASSERT(said_to_the_store(bytes) == Server(SharedContext::Store::own).talk.say(bytes));
+  RC_ASSERT(said_to_the_store(bytes) == Server(SharedContext::Store::own).talk.send(bytes));
 }
 
 }  // namespace

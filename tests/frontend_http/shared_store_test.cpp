@@ -1,4 +1,4 @@
-// Verdicts that come later: what a connection of the HTTP frontend does meanwhile.
+// A connection of the HTTP frontend while the store has not answered.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::vector<int> statuses(std::string_view bytes) {
 TEST(SharedHttp, AnswerComesWhenTheStoreHasAnswered) {
   SharedHttp http;
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(check("alice")), "");
+  EXPECT_EQ(talk.send(check("alice")), "");
   EXPECT_TRUE(talk.paused());
   EXPECT_FALSE(talk.idle());
   http.store.deliver_all();
@@ -78,7 +78,7 @@ TEST(SharedHttp, RequestsOfOneReadAreAskedTogetherAndAnsweredInOrder) {
   const std::string all = check("alice") + get("/healthz") + get("/nowhere") + check("alice") + check("alice") +
                           get("/v1/auth/x", "X-User-Id: carol\r\n") + HttpFixture::check_request(array) +
                           HttpFixture::check_request("{") + get("/healthz");
-  EXPECT_EQ(talk.say(all), "");
+  EXPECT_EQ(talk.send(all), "");
   EXPECT_EQ(http.store.waiting(), 6U);
   http.store.deliver();
   EXPECT_EQ(talk.resume(), "") << "not all of them are decided";
@@ -90,15 +90,15 @@ TEST(SharedHttp, RequestsOfOneReadAreAskedTogetherAndAnsweredInOrder) {
 TEST(SharedHttp, WhatNeedsNoVerdictDoesNotWait) {
   SharedHttp http;
   Conversation talk = http.connect();
-  EXPECT_EQ(statuses(talk.say(get("/healthz") + get("/nowhere"))), (std::vector{200, 404}));
+  EXPECT_EQ(statuses(talk.send(get("/healthz") + get("/nowhere"))), (std::vector{200, 404}));
   EXPECT_FALSE(talk.paused());
 }
 
-TEST(SharedHttp, WhatComesMeanwhileWaitsForItsTurn) {
+TEST(SharedHttp, LaterRequestsWaitForTheStore) {
   SharedHttp http;
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(check("alice") + check("alice").substr(0, 70)), "");
-  EXPECT_EQ(talk.say(check("alice").substr(70) + check("alice")), "");
+  EXPECT_EQ(talk.send(check("alice") + check("alice").substr(0, 70)), "");
+  EXPECT_EQ(talk.send(check("alice").substr(70) + check("alice")), "");
   EXPECT_EQ(http.store.waiting(), 1U);
   http.store.deliver_all();
   EXPECT_EQ(statuses(talk.resume()), (std::vector{200}));
@@ -112,21 +112,21 @@ TEST(SharedHttp, MoreRequestsThanABatchHoldsAreSeveralBatches) {
   Conversation talk = http.connect();
   std::string all;
   for (int i = 0; i < 100; ++i) all += check("user-" + std::to_string(i));
-  std::string heard = talk.say(all);
+  std::string received = talk.send(all);
   EXPECT_EQ(http.store.waiting(), HttpLoopState::max_requests);
   while (talk.paused()) {
     http.store.deliver_all();
-    heard += talk.resume();
+    received += talk.resume();
   }
-  EXPECT_EQ(statuses(heard), std::vector<int>(100, 200));
+  EXPECT_EQ(statuses(received), std::vector<int>(100, 200));
 }
 
 TEST(SharedHttp, ConnectionsDoNotWaitForEachOther) {
   SharedHttp http;
   Conversation first = http.connect();
   Conversation second = http.connect();
-  EXPECT_EQ(first.say(check("alice")), "");
-  EXPECT_EQ(second.say(check("alice") + check("alice")), "");
+  EXPECT_EQ(first.send(check("alice")), "");
+  EXPECT_EQ(second.send(check("alice") + check("alice")), "");
   http.store.deliver();
   EXPECT_EQ(statuses(first.resume()), (std::vector{200}));
   http.store.deliver_all();
@@ -136,10 +136,10 @@ TEST(SharedHttp, ConnectionsDoNotWaitForEachOther) {
 TEST(SharedHttp, ConnectionThatGoesAwayIsNotAnswered) {
   SharedHttp http;
   Conversation gone = http.connect();
-  EXPECT_EQ(gone.say(check("alice") + get("/v1/auth/x", "X-User-Id: alice\r\n")), "");
+  EXPECT_EQ(gone.send(check("alice") + get("/v1/auth/x", "X-User-Id: alice\r\n")), "");
   gone = Conversation();
   Conversation next = http.connect();
-  EXPECT_EQ(next.say(check("alice")), "");
+  EXPECT_EQ(next.send(check("alice")), "");
   http.store.deliver_all();
   EXPECT_EQ(statuses(next.resume()), (std::vector{429})) << "it was charged all the same";
 }
@@ -149,22 +149,22 @@ TEST(SharedHttp, FrontendMayGoBeforeTheStoreAnswers) {
   {
     HttpFrontend frontend(shared.context, shared.health, {});
     Conversation talk(frontend.open({}, {}));
-    EXPECT_EQ(talk.say(check("alice")), "");
+    EXPECT_EQ(talk.send(check("alice")), "");
   }
   shared.store.deliver_all();
   EXPECT_EQ(shared.store.waiting(), 0U);
 }
 
-TEST(SharedHttp, StoreThatIsAwayMakesNobodyWait) {
+TEST(SharedHttp, NoRequestWaitsForAnUnavailableStore) {
   SharedHttp http({}, R"(
 version: 1
 limits:
   - { name: shut, routes: [/shut], consumer_key: global, algorithm: gcra, rate: 1/s, on_store_failure: closed }
   - { name: free, routes: [/free], consumer_key: global, algorithm: gcra, rate: 1/s, on_store_failure: open }
 )");
-  http.go_away();
+  http.make_store_unavailable();
   Conversation talk = http.connect();
-  const auto answers = parse_answers(talk.say(get("/v1/auth/shut") + get("/v1/auth/free")));
+  const auto answers = parse_answers(talk.send(get("/v1/auth/shut") + get("/v1/auth/free")));
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_EQ(answers[0].status, 429);
   EXPECT_EQ(answers[0].field("Retry-After"), "1");
@@ -174,14 +174,14 @@ limits:
   EXPECT_FALSE(talk.paused());
 }
 
-TEST(SharedHttp, StoreThatFailsMeanwhileIsAnsweredByTheOutageRules) {
+TEST(SharedHttp, StoreFailureIsAnsweredByTheOutageRules) {
   SharedHttp http({}, R"(
 version: 1
 limits:
   - { name: shut, consumer_key: global, algorithm: gcra, rate: 1/s, on_store_failure: closed }
 )");
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(check("alice")), "");
+  EXPECT_EQ(talk.send(check("alice")), "");
   http.store.fail(store::Failure::timeout);
   const auto answers = parse_answers(talk.resume());
   ASSERT_EQ(answers.size(), 1U);
@@ -192,7 +192,7 @@ limits:
 TEST(SharedHttp, AnswerIsHeldForItsTurnAfterTheVerdict) {
   SharedHttp http;
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(get("/v1/auth/gateway") + get("/v1/auth/gateway") + get("/healthz")), "");
+  EXPECT_EQ(talk.send(get("/v1/auth/gateway") + get("/v1/auth/gateway") + get("/healthz")), "");
   http.store.deliver_all();
   EXPECT_EQ(statuses(talk.resume()), (std::vector{200})) << "the second waits its turn, and what follows with it";
   EXPECT_TRUE(talk.paused());
@@ -204,16 +204,16 @@ TEST(SharedHttp, ThoseWhoWaitForAVerdictMayBeHeldToo) {
   options.max_delayed = 1;
   SharedHttp http(options);
   Conversation first = http.connect();
-  EXPECT_EQ(first.say(get("/v1/auth/gateway")), "");
+  EXPECT_EQ(first.send(get("/v1/auth/gateway")), "");
   Conversation second = http.connect();
-  EXPECT_EQ(second.say(get("/v1/auth/gateway")), "");
+  EXPECT_EQ(second.send(get("/v1/auth/gateway")), "");
   http.store.deliver_all();
   EXPECT_EQ(statuses(first.resume()), (std::vector{200}));
   EXPECT_EQ(statuses(second.resume()), (std::vector{429})) << "the first might have been held";
-  EXPECT_EQ(first.say(get("/v1/auth/gateway")), "");
+  EXPECT_EQ(first.send(get("/v1/auth/gateway")), "");
   http.store.deliver_all();
   EXPECT_EQ(first.resume(), "");
-  EXPECT_TRUE(first.paused()) << "now nobody else waits, and it is held";
+  EXPECT_TRUE(first.paused()) << "no other response waits now, and it is delayed";
 }
 
 TEST(SharedHttp, DescriptorsOfABatchAreAllOrNothing) {
@@ -233,12 +233,12 @@ descriptors:
   const std::string all = alice + check("carol") + alice + nothing + json("{") + bob;
   SharedHttp http({}, domain);
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(all), "");
+  EXPECT_EQ(talk.send(all), "");
   http.store.deliver_all();
-  const std::string heard = talk.resume();
-  EXPECT_EQ(statuses(heard), (std::vector{200, 200, 429, 429, 400, 200}));
+  const std::string received = talk.resume();
+  EXPECT_EQ(statuses(received), (std::vector{200, 200, 429, 429, 400, 200}));
   SharedHttp own({}, domain, SharedContext::Store::own);
-  EXPECT_EQ(own.connect().say(all), heard);
+  EXPECT_EQ(own.connect().send(all), received);
 }
 
 TEST(SharedHttp, ChunkedBodyStaysWhereItWasDecoded) {
@@ -247,7 +247,7 @@ TEST(SharedHttp, ChunkedBodyStaysWhereItWasDecoded) {
   const std::string body = R"({"path":"/x","user":"alice"})";
   const std::string chunked = "POST /v1/check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\na\r\n" +
                               body.substr(0, 10) + "\r\n12\r\n" + body.substr(10) + "\r\n0\r\n\r\n";
-  EXPECT_EQ(talk.say(chunked + get("/v1/auth/x", "X-User-Id: alice\r\n") + chunked), "");
+  EXPECT_EQ(talk.send(chunked + get("/v1/auth/x", "X-User-Id: alice\r\n") + chunked), "");
   http.store.deliver_all();
   EXPECT_EQ(statuses(talk.resume()), (std::vector{200, 200, 429}));
 }
@@ -266,7 +266,7 @@ TEST(SharedHttp, LastAnswerClosesTheConnection) {
        }) {
     SharedHttp http;
     Conversation talk = http.connect();
-    EXPECT_EQ(talk.say(row.bytes), "") << row.name;
+    EXPECT_EQ(talk.send(row.bytes), "") << row.name;
     EXPECT_FALSE(talk.closing()) << row.name;
     http.store.deliver_all();
     EXPECT_EQ(statuses(talk.resume()), row.statuses) << row.name;
@@ -277,7 +277,7 @@ TEST(SharedHttp, LastAnswerClosesTheConnection) {
 TEST(SharedHttp, DrainingConnectionGivesItsAnswerFirst) {
   SharedHttp http;
   Conversation talk = http.connect();
-  EXPECT_EQ(talk.say(check("alice")), "");
+  EXPECT_EQ(talk.send(check("alice")), "");
   EXPECT_EQ(talk.drain(), "");
   EXPECT_FALSE(talk.idle());
   http.store.deliver_all();
@@ -287,7 +287,7 @@ TEST(SharedHttp, DrainingConnectionGivesItsAnswerFirst) {
   EXPECT_TRUE(talk.closing());
 }
 
-// Over sockets: the batch resumes the connection.
+// With sockets, the batch resumes the connection.
 class ServedHttp : public testing::Test {
  protected:
   ServedHttp()
@@ -319,9 +319,9 @@ TEST_F(ServedHttp, BatchResumesItsConnection) {
     client.send(check("alice") + check("bob"));
     ASSERT_TRUE(eventually_waiting(2));
     on_loop([&] { http.store.deliver_all(); });
-    std::string heard;  // two answers, each with an object for its body
-    while (std::ranges::count(heard, '}') < 2) heard += client.receive_some();
-    EXPECT_EQ(statuses(heard), std::vector<int>(2, round < 2 ? 200 : 429));
+    std::string received;  // two responses with an object each
+    while (std::ranges::count(received, '}') < 2) received += client.receive_some();
+    EXPECT_EQ(statuses(received), std::vector<int>(2, round < 2 ? 200 : 429));
   }
 }
 
@@ -351,13 +351,13 @@ std::string post(std::string_view path, std::string_view body) {
          std::string(body);
 }
 
-// What is answered once the store has, or has failed.
+// Returns the response after the store has answered or failed.
 Answer answer_to(SharedHttp& http, std::string_view bytes) {
   Conversation talk = http.connect();
-  std::string heard = talk.say(bytes);
+  std::string received = talk.send(bytes);
   http.store.deliver_all();
-  heard += talk.resume();
-  const auto answers = parse_answers(heard);
+  received += talk.resume();
+  const auto answers = parse_answers(received);
   EXPECT_EQ(answers.size(), 1U) << bytes;
   return answers.empty() ? Answer{} : answers.front();
 }
@@ -374,7 +374,7 @@ const std::string reserve_one = HttpFixture::check_request(R"({"path":"/x","user
 TEST(SharedHttp, ASettlementThatTheStoreDidNotAnswerMayBeRepeated) {
   SharedHttp http;
   const std::string settlement = settlement_of(answer_to(http, reserve_one));
-  http.go_away();
+  http.make_store_unavailable();
   const Answer unanswered = answer_to(http, settlement);
   EXPECT_EQ(unanswered.status, 503);
   EXPECT_EQ(unanswered.body, R"({"limits":[{"limit":"by-user","result":"unanswered"}]})");
@@ -386,13 +386,13 @@ TEST(SharedHttp, ASettlementThatTheStoreDidNotAnswerMayBeRepeated) {
 
 TEST(SharedHttp, AReceiptGivenInAnOutageIsSettledInItsProcess) {
   SharedHttp giver;
-  giver.go_away();
+  giver.make_store_unavailable();
   const Answer reserved = answer_to(giver, reserve_one);
   EXPECT_EQ(reserved.status, 200);
   const std::string settlement = settlement_of(reserved);
   SharedHttp other;
   EXPECT_NE(answer_to(other, settlement).body.find(R"("result":"ended")"), std::string::npos);
-  other.go_away();
+  other.make_store_unavailable();
   EXPECT_EQ(answer_to(other, settlement).status, 503);
   giver.store.failing = store::Failure::none;
   EXPECT_NE(answer_to(giver, settlement).body.find(R"("result":"done")"), std::string::npos);

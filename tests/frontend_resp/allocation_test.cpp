@@ -1,4 +1,4 @@
-// A connection that has seen such commands before allocates nothing for the next ones.
+// A connection allocates nothing for commands like those that it has served before.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -21,8 +21,8 @@ std::string verdict(const std::vector<std::int64_t>& numbers, const std::string&
 TEST(RespNamedLimit, VerdictsFollowTheLimit) {
   struct Row {
     Duration later;  // than the row before
-    std::string said;
-    std::string heard;
+    std::string sent;
+    std::string received;
   };
   const std::vector<Row> rows{
       {0s, "WEIR.PEEK api alice", verdict({0, 3, 2, 0, 1'000'000, 0}, "api", "within")},
@@ -44,16 +44,16 @@ TEST(RespNamedLimit, VerdictsFollowTheLimit) {
   Talk talk(server);
   for (const Row& row : rows) {
     server.clock.advance(row.later);
-    EXPECT_EQ(talk.say(row.said + "\r\n"), row.heard) << row.said;
+    EXPECT_EQ(talk.send(row.sent + "\r\n"), row.received) << row.sent;
   }
 }
 
 TEST(RespNamedLimit, ThirdVersionNamesTheParts) {
   RespServer server;
   Talk talk(server);
-  (void)talk.say("HELLO 3\r\n");
+  (void)talk.send("HELLO 3\r\n");
   EXPECT_EQ(
-      talk.say("WEIR.CHECK api alice\r\n"),
+      talk.send("WEIR.CHECK api alice\r\n"),
       "%8\r\n$8\r\nadmitted\r\n#t\r\n$5\r\nquota\r\n:3\r\n$9\r\nremaining\r\n:2\r\n$14\r\nretry_after_us\r\n:0\r\n"
       "$14\r\nreset_after_us\r\n:1000000\r\n$8\r\ndelay_us\r\n:0\r\n$5\r\nlimit\r\n$3\r\napi\r\n"
       "$6\r\nreason\r\n$6\r\nwithin\r\n");
@@ -62,19 +62,19 @@ TEST(RespNamedLimit, ThirdVersionNamesTheParts) {
 TEST(RespNamedLimit, ResetGivesAConsumerAFreshStart) {
   RespServer server(asking_for_tokens());
   Talk talk(server);
-  EXPECT_EQ(talk.say("AUTH \"key of the admin\"\r\n"), "+OK\r\n");
+  EXPECT_EQ(talk.send("AUTH \"key of the admin\"\r\n"), "+OK\r\n");
   const std::string full = verdict({0, 3, 0, 0, 3'000'000, 0}, "api", "within");
-  EXPECT_EQ(talk.say("WEIR.CHECK api alice COST 3\r\nWEIR.RESET api alice\r\nWEIR.CHECK api alice COST 3\r\n"),
+  EXPECT_EQ(talk.send("WEIR.CHECK api alice COST 3\r\nWEIR.RESET api alice\r\nWEIR.CHECK api alice COST 3\r\n"),
             full + "+OK\r\n" + full);
 }
 
 TEST(RespNamedLimit, MistakesAreNamed) {
   RespServer server(asking_for_tokens());
   Talk talk(server);
-  (void)talk.say("AUTH \"key of the admin\"\r\n");
+  (void)talk.send("AUTH \"key of the admin\"\r\n");
   struct Row {
-    std::string said;
-    std::string heard;  // in part
+    std::string sent;
+    std::string received;  // a part of it
   };
   const std::vector<Row> rows{
       {"WEIR.CHECK api", "-ERR wrong number of arguments for 'weir.check' command\r\n"},
@@ -87,10 +87,10 @@ TEST(RespNamedLimit, MistakesAreNamed) {
       {"WEIR.CHECK api alice TIER prp", "prp"},
   };
   for (const Row& row : rows) {
-    const std::string heard = talk.say(row.said + "\r\n");
-    EXPECT_TRUE(heard.starts_with("-ERR ")) << row.said << ": " << heard;
-    EXPECT_NE(heard.find(row.heard), std::string::npos) << row.said << ": " << heard;
-    EXPECT_EQ(heard.find('\n'), heard.size() - 1) << heard;
+    const std::string received = talk.send(row.sent + "\r\n");
+    EXPECT_TRUE(received.starts_with("-ERR ")) << row.sent << ": " << received;
+    EXPECT_NE(received.find(row.received), std::string::npos) << row.sent << ": " << received;
+    EXPECT_EQ(received.find('\n'), received.size() - 1) << received;
   }
 }
 
@@ -101,24 +101,24 @@ TEST(RespNamedLimit, ConsumerThatCouldBeTwoIsEvaluatedButNeitherLookedAtNorReset
   RespServer server({.limits = {}, .token = {}, .admin_token = Token("key")});
   ASSERT_TRUE(server.engine->reload(loaded.ruleset, server.clock));
   Talk talk(server);
-  EXPECT_TRUE(talk.say("WEIR.CHECK all 127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
-  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n"));
-  const std::string both = "-ERR consumer: could be 'user=127.0.0.1' or 'ip=127.0.0.1': write which\r\n";
-  EXPECT_EQ(talk.say("WEIR.PEEK all 127.0.0.1\r\n"), both);
-  EXPECT_EQ(talk.say("AUTH key\r\nWEIR.RESET all 127.0.0.1\r\n"), "+OK\r\n" + both);
-  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n")) << "it was not reset";
-  EXPECT_EQ(talk.say("WEIR.RESET all user=127.0.0.1\r\n"), "+OK\r\n");
-  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
+  EXPECT_TRUE(talk.send("WEIR.CHECK all 127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
+  EXPECT_TRUE(talk.send("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n"));
+  const std::string both = "-ERR consumer: ambiguous: write 'user=127.0.0.1' or 'ip=127.0.0.1'\r\n";
+  EXPECT_EQ(talk.send("WEIR.PEEK all 127.0.0.1\r\n"), both);
+  EXPECT_EQ(talk.send("AUTH key\r\nWEIR.RESET all 127.0.0.1\r\n"), "+OK\r\n" + both);
+  EXPECT_TRUE(talk.send("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n")) << "it was not reset";
+  EXPECT_EQ(talk.send("WEIR.RESET all user=127.0.0.1\r\n"), "+OK\r\n");
+  EXPECT_TRUE(talk.send("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
 }
 
-// Whoever keeps account of what operators change learns of each, by the consumer's key. Words that fit nothing may be
-// anybody's name, and are not repeated.
-TEST(RespNamedLimit, EveryResetIsTold) {
+// Each reset is reported with the consumer's key. Text that is not a consumer of the limit is not repeated, because it
+// may be anyone's name.
+TEST(RespNamedLimit, EveryResetIsReported) {
   RespServer server(asking_for_tokens());
   Talk talk(server);
-  (void)talk.say("AUTH secret\r\nWEIR.RESET api alice\r\n");
+  (void)talk.send("AUTH secret\r\nWEIR.RESET api alice\r\n");
   EXPECT_TRUE(server.resets.empty()) << "it may not reset";
-  (void)talk.say(
+  (void)talk.send(
       "AUTH \"key of the admin\"\r\nCL.THROTTLE k 1 1 1\r\nWEIR.CHECK api alice\r\nWEIR.RESET api alice\r\n"
       "WEIR.RESET alice api\r\nWEIR.RESET api user=\r\nMULTI\r\nWEIR.RESET mail bob\r\nEXEC\r\n");
   EXPECT_EQ(server.resets,
@@ -134,11 +134,11 @@ TEST(RespNamedLimit, ResetOfAStateThatOthersShareIsAnError) {
   Talk talk(server);
   int last = 0;
   while (server.engine->bindings()->tables().overflowed() == 0) {
-    (void)talk.say("WEIR.CHECK all user=" + std::to_string(last++) + "\r\n");
+    (void)talk.send("WEIR.CHECK all user=" + std::to_string(last++) + "\r\n");
   }
   const std::string name = "user=" + std::to_string(last - 1);
-  EXPECT_TRUE(talk.say("AUTH key\r\nWEIR.RESET all " + name + "\r\n")
-                  .starts_with("+OK\r\n-ERR consumer: shares a state with others for want of memory"));
+  EXPECT_TRUE(talk.send("AUTH key\r\nWEIR.RESET all " + name + "\r\n")
+                  .starts_with("+OK\r\n-ERR consumer: shares a state with other consumers because memory is full"));
   EXPECT_EQ(server.resets, std::vector<std::string>{"failed: all " + name});
 }
 

@@ -14,7 +14,7 @@ std::string bulk(const std::string& text) {
   return '$' + std::to_string(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// What a reserve is replied, but for its receipt.
+// The reply to a reservation without its receipt.
 std::string reserved(const std::vector<std::int64_t>& numbers, const std::string& reason = "within") {
   std::string text = "*10\r\n";
   for (const std::int64_t number : numbers) text += ':' + std::to_string(number) + "\r\n";
@@ -29,14 +29,14 @@ std::string only(const std::string& result) {
   return "*1\r\n" + pair("api", result);
 }
 
-// The receipt in the reply to a reserve: its last text.
+// The receipt in the reply to a reservation is its last text.
 std::string receipt_in(const std::string& reply) {
   const std::size_t length = reply.rfind('$');
   const std::size_t begin = reply.find("\r\n", length) + 2;
   return reply.substr(begin, reply.find("\r\n", begin) - begin);
 }
 
-// The same with each receipt as one letter: no two texts of one are the same.
+// Replaces each receipt by one letter, because every sealed text is different.
 std::string without_receipts(const std::string& replies) {
   std::string out;
   for (std::size_t at = 0; at < replies.size();) {
@@ -58,34 +58,34 @@ std::string left(Talk& talk, const std::string& consumer) {
 TEST(RespReceipt, ReserveRepliesAsCheckWithTheReceiptBehind) {
   RespServer server;
   Talk talk(server);
-  const std::string first = talk.say("WEIR.RESERVE api alice COST 2\r\n");
+  const std::string first = talk.send("WEIR.RESERVE api alice COST 2\r\n");
   EXPECT_TRUE(first.starts_with(reserved({0, 3, 1, 0, 2'000'000, 0}))) << first;
   EXPECT_TRUE(first.ends_with("\r\n:600000000\r\n")) << first;
   EXPECT_GT(receipt_in(first).size(), 100U) << first;
-  const std::string leased = talk.say("weir.reserve api alice LEASE 1500\r\n");
+  const std::string leased = talk.send("weir.reserve api alice LEASE 1500\r\n");
   EXPECT_TRUE(leased.starts_with(reserved({0, 3, 0, 0, 3'000'000, 0}))) << leased;
   EXPECT_TRUE(leased.ends_with("\r\n:1500000\r\n")) << leased;
-  EXPECT_EQ(talk.say("WEIR.RESERVE api alice\r\n"),
+  EXPECT_EQ(talk.send("WEIR.RESERVE api alice\r\n"),
             reserved({1, 3, 0, 1'000'000, 3'000'000, 0}, "exceeded") + "$-1\r\n:-1\r\n");
-  EXPECT_TRUE(talk.say("WEIR.RESERVE api dave TIER staff\r\n").ends_with("$9\r\nuncovered\r\n$-1\r\n:-1\r\n"));
+  EXPECT_TRUE(talk.send("WEIR.RESERVE api dave TIER staff\r\n").ends_with("$9\r\nuncovered\r\n$-1\r\n:-1\r\n"));
 }
 
 TEST(RespReceipt, ThirdVersionNamesTheParts) {
   RespServer server;
   Talk talk(server);
-  (void)talk.say("HELLO 3\r\n");
-  const std::string reply = talk.say("WEIR.RESERVE api alice LEASE 1000\r\n");
+  (void)talk.send("HELLO 3\r\n");
+  const std::string reply = talk.send("WEIR.RESERVE api alice LEASE 1000\r\n");
   EXPECT_TRUE(reply.starts_with("%10\r\n$8\r\nadmitted\r\n#t\r\n$5\r\nquota\r\n:3\r\n")) << reply;
   EXPECT_NE(reply.find("$6\r\nwithin\r\n$7\r\nreceipt\r\n$"), std::string::npos) << reply;
   EXPECT_TRUE(reply.ends_with("$15\r\nreceipt_ends_us\r\n:1000000\r\n")) << reply;
-  EXPECT_TRUE(talk.say("WEIR.RESERVE api alice COST 9\r\n")
+  EXPECT_TRUE(talk.send("WEIR.RESERVE api alice COST 9\r\n")
                   .ends_with("$7\r\nreceipt\r\n_\r\n$15\r\nreceipt_ends_us\r\n:-1\r\n"));
 }
 
 TEST(RespReceipt, SettleCorrectsOnce) {
   RespServer server;
   Talk talk(server);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice COST 3\r\n"));
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice COST 3\r\n"));
   EXPECT_EQ(left(talk, "alice"), "0");
   EXPECT_EQ(talk.ask({"WEIR.SETTLE", receipt, "1"}), only("done"));
   EXPECT_EQ(left(talk, "alice"), "2");
@@ -93,18 +93,18 @@ TEST(RespReceipt, SettleCorrectsOnce) {
   EXPECT_EQ(talk.ask({"WEIR.RELEASE", receipt}), only("ended"));
   EXPECT_EQ(talk.ask({"WEIR.EXTEND", receipt}), only("ended"));
   EXPECT_EQ(left(talk, "alice"), "2");
-  const std::string upward = receipt_in(talk.say("WEIR.RESERVE api alice\r\n"));
+  const std::string upward = receipt_in(talk.send("WEIR.RESERVE api alice\r\n"));
   EXPECT_EQ(talk.ask({"weir.settle", upward, "5"}), only("done"));
-  EXPECT_TRUE(talk.say("WEIR.CHECK api alice COST 0\r\n").starts_with("*8\r\n:1\r\n")) << "it is in debt";
+  EXPECT_TRUE(talk.send("WEIR.CHECK api alice COST 0\r\n").starts_with("*8\r\n:1\r\n")) << "it is in debt";
 }
 
 TEST(RespReceipt, ReleaseGivesBackAndExtendKeepsOpen) {
   RespServer server;
   Talk talk(server);
-  const std::string first = receipt_in(talk.say("WEIR.RESERVE api alice COST 3 LEASE 1000\r\n"));
+  const std::string first = receipt_in(talk.send("WEIR.RESERVE api alice COST 3 LEASE 1000\r\n"));
   EXPECT_EQ(talk.ask({"WEIR.RELEASE", first}), only("done"));
   EXPECT_EQ(left(talk, "alice"), "3");
-  const std::string second = receipt_in(talk.say("WEIR.RESERVE api alice COST 3 LEASE 1000\r\n"));
+  const std::string second = receipt_in(talk.send("WEIR.RESERVE api alice COST 3 LEASE 1000\r\n"));
   server.clock.advance(999ms);
   EXPECT_EQ(talk.ask({"WEIR.EXTEND", second, "500"}), only("done"));
   server.clock.advance(499ms);
@@ -116,8 +116,8 @@ TEST(RespReceipt, ReleaseGivesBackAndExtendKeepsOpen) {
 TEST(RespReceipt, ReserveUnderAnIdIsRepeatedWithoutACharge) {
   RespServer server;
   Talk talk(server);
-  const std::string first = talk.say("WEIR.RESERVE api alice COST 2 ID job-7\r\n");
-  const std::string again = talk.say("WEIR.RESERVE api alice COST 2 ID job-7\r\n");
+  const std::string first = talk.send("WEIR.RESERVE api alice COST 2 ID job-7\r\n");
+  const std::string again = talk.send("WEIR.RESERVE api alice COST 2 ID job-7\r\n");
   EXPECT_EQ(without_receipts(again), without_receipts(first));
   EXPECT_NE(receipt_in(again), receipt_in(first)) << "texts are sealed anew";
   EXPECT_EQ(left(talk, "alice"), "1");
@@ -128,12 +128,12 @@ TEST(RespReceipt, ReserveUnderAnIdIsRepeatedWithoutACharge) {
 TEST(RespReceipt, ReportIsChargedAndUnderAnIdOnce) {
   RespServer server;
   Talk talk(server);
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 2\r\n"), only("done"));
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 2 ID day-1\r\n"), only("done"));
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 2 ID day-1\r\n"), only("repeated"));
-  EXPECT_TRUE(talk.say("WEIR.CHECK api alice COST 0\r\n").starts_with("*8\r\n:1\r\n")) << "it is in debt";
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 1 TIER pro\r\n"), only("done"));
-  EXPECT_EQ(talk.say("WEIR.REPORT api dave 1 TIER staff\r\n"), "*0\r\n");
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 2\r\n"), only("done"));
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 2 ID day-1\r\n"), only("done"));
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 2 ID day-1\r\n"), only("repeated"));
+  EXPECT_TRUE(talk.send("WEIR.CHECK api alice COST 0\r\n").starts_with("*8\r\n:1\r\n")) << "it is in debt";
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 1 TIER pro\r\n"), only("done"));
+  EXPECT_EQ(talk.send("WEIR.REPORT api dave 1 TIER staff\r\n"), "*0\r\n");
 }
 
 TEST(RespReceipt, NoMoreIdsAreKeptThanAThousandTwentyFour) {
@@ -143,24 +143,24 @@ TEST(RespReceipt, NoMoreIdsAreKeptThanAThousandTwentyFour) {
     ASSERT_EQ(talk.ask({"WEIR.REPORT", "api", "alice", "0", "ID", std::to_string(i)}), only("done"));
     ASSERT_NE(receipt_in(talk.ask({"WEIR.RESERVE", "api", "bob", "COST", "0", "ID", std::to_string(i)})), "");
   }
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 1 ID more\r\n"), only("id_not_recorded"));
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 1 ID more\r\n"), only("id_not_recorded"));
   EXPECT_EQ(left(talk, "alice"), "2") << "it is charged";
-  EXPECT_EQ(talk.say("WEIR.RESERVE api bob\r\n"), reserved({0, 3, 2, 0, 1'000'000, 0}) + "$-1\r\n:-1\r\n");
+  EXPECT_EQ(talk.send("WEIR.RESERVE api bob\r\n"), reserved({0, 3, 2, 0, 1'000'000, 0}) + "$-1\r\n:-1\r\n");
 }
 
 TEST(RespReceipt, MistakesAreNamed) {
   RespServer server;
   Talk talk(server);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice\r\n"));
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice\r\n"));
   const std::string not_a_number = "-ERR value is not an integer or out of range\r\n";
   const std::string syntax = "-ERR syntax error\r\n";
-  const std::string does_not_open = "-ERR receipt: does not open: ";
+  const std::string does_not_open = "-ERR receipt: invalid: ";
   const auto wrong_count = [](const std::string& name) {
     return "-ERR wrong number of arguments for '" + name + "' command\r\n";
   };
   struct Row {
-    std::string said;
-    std::string heard;  // its beginning
+    std::string sent;
+    std::string received;  // its beginning
   };
   const std::vector<Row> rows{
       {"WEIR.RESERVE api", wrong_count("weir.reserve")},
@@ -171,7 +171,7 @@ TEST(RespReceipt, MistakesAreNamed) {
       {"WEIR.RESERVE api alice LEASE", syntax},
       {"WEIR.RESERVE api alice PRICE 1", syntax},
       {"WEIR.RESERVE api alice MAXWAIT x", not_a_number},
-      {"WEIR.RESERVE api alice ID \"\"", "-ERR ID is empty: leave it out"},
+      {"WEIR.RESERVE api alice ID \"\"", "-ERR ID must not be empty"},
       {"WEIR.RESERVE apy alice", "-ERR limit"},
       {"WEIR.RESERVE api alice TIER prp", "-ERR tier"},
       {"WEIR.REPORT api alice", wrong_count("weir.report")},
@@ -197,9 +197,9 @@ TEST(RespReceipt, MistakesAreNamed) {
       {"WEIR.EXTEND nothing", does_not_open},
   };
   for (const Row& row : rows) {
-    const std::string heard = talk.say(row.said + "\r\n");
-    EXPECT_TRUE(heard.starts_with(row.heard)) << row.said << ": " << heard;
-    EXPECT_EQ(heard.find('\n'), heard.size() - 1) << heard;
+    const std::string received = talk.send(row.sent + "\r\n");
+    EXPECT_TRUE(received.starts_with(row.received)) << row.sent << ": " << received;
+    EXPECT_EQ(received.find('\n'), received.size() - 1) << received;
   }
   EXPECT_EQ(left(talk, "alice"), "2") << "none of them changed anything";
   EXPECT_EQ(talk.ask({"WEIR.RELEASE", receipt}), only("done"));
@@ -208,21 +208,21 @@ TEST(RespReceipt, MistakesAreNamed) {
 TEST(RespReceipt, WithoutAKeyTheErrorSaysWhereOneBelongs) {
   RespServer server;
   Talk talk(server);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice\r\n"));
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice\r\n"));
   server.context.change_receipt_keys({});
-  for (const std::string& said : {std::string("WEIR.RESERVE api alice"), "WEIR.SETTLE " + receipt + " 1",
+  for (const std::string& sent : {std::string("WEIR.RESERVE api alice"), "WEIR.SETTLE " + receipt + " 1",
                                   "WEIR.RELEASE " + receipt, "WEIR.EXTEND " + receipt}) {
-    const std::string heard = talk.say(said + "\r\n");
-    EXPECT_TRUE(heard.starts_with("-ERR ")) << heard;
-    EXPECT_NE(heard.find("receipts.key_file"), std::string::npos) << heard;
+    const std::string received = talk.send(sent + "\r\n");
+    EXPECT_TRUE(received.starts_with("-ERR ")) << received;
+    EXPECT_NE(received.find("receipts.key_file"), std::string::npos) << received;
   }
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 1\r\n"), only("done")) << "it needs none";
+  EXPECT_EQ(talk.send("WEIR.REPORT api alice 1\r\n"), only("done")) << "it needs none";
 }
 
 TEST(RespReceipt, LimitThatThePolicyHasNoMoreIsUnknown) {
   RespServer server;
   Talk talk(server);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice\r\n"));
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice\r\n"));
   const policy::Loaded loaded = policy::load_text(
       "version: 1\nlimits:\n  - { name: other, consumer_key: user, algorithm: fixed_window, rate: 1/h }\n", "p.yaml");
   ASSERT_TRUE(server.engine->reload(loaded.ruleset, server.clock));
@@ -232,38 +232,38 @@ TEST(RespReceipt, LimitThatThePolicyHasNoMoreIsUnknown) {
 TEST(RespReceipt, TheyAskForTheTokenAsOthersDo) {
   RespServer server(asking_for_tokens());
   Talk talk(server);
-  for (const std::string said : {"WEIR.RESERVE api alice", "WEIR.REPORT api alice 1", "WEIR.SETTLE receipt 1",
+  for (const std::string sent : {"WEIR.RESERVE api alice", "WEIR.REPORT api alice 1", "WEIR.SETTLE receipt 1",
                                  "WEIR.RELEASE receipt", "WEIR.EXTEND receipt"}) {
-    EXPECT_EQ(talk.say(said + "\r\n"), "-NOAUTH Authentication required.\r\n") << said;
+    EXPECT_EQ(talk.send(sent + "\r\n"), "-NOAUTH Authentication required.\r\n") << sent;
   }
 }
 
 TEST(RespReceipt, TransactionReservesAndSettlesInItsOrder) {
   RespServer server;
   Talk talk(server);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice COST 3\r\n"));
-  EXPECT_EQ(talk.say("MULTI\r\nWEIR.RELEASE " + receipt + "\r\nWEIR.RESERVE api alice COST 2 LEASE 1000\r\n" +
-                     "WEIR.SETTLE " + receipt + " 1\r\nPING\r\nWEIR.REPORT api alice 1\r\n"),
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice COST 3\r\n"));
+  EXPECT_EQ(talk.send("MULTI\r\nWEIR.RELEASE " + receipt + "\r\nWEIR.RESERVE api alice COST 2 LEASE 1000\r\n" +
+                      "WEIR.SETTLE " + receipt + " 1\r\nPING\r\nWEIR.REPORT api alice 1\r\n"),
             "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n");
   EXPECT_EQ(talk.ask({"WEIR.PEEK", "api", "alice", "COST", "0"}), "+QUEUED\r\n");
-  const std::string heard = without_receipts(talk.say("EXEC\r\n"));
+  const std::string received = without_receipts(talk.send("EXEC\r\n"));
   const std::string peeked = "*8\r\n:0\r\n:3\r\n:0\r\n:0\r\n:3000000\r\n:0\r\n$3\r\napi\r\n$6\r\nwithin\r\n";
   const std::size_t sealed = receipt.size();
-  EXPECT_EQ(heard, "*6\r\n" + only("done") + reserved({0, 3, 1, 0, 2'000'000, 0}) + "$" + std::to_string(sealed) +
-                       "\r\nR\r\n:1000000\r\n" + only("ended") + "+PONG\r\n" + only("done") + peeked);
+  EXPECT_EQ(received, "*6\r\n" + only("done") + reserved({0, 3, 1, 0, 2'000'000, 0}) + "$" + std::to_string(sealed) +
+                          "\r\nR\r\n:1000000\r\n" + only("ended") + "+PONG\r\n" + only("done") + peeked);
 }
 
-// Commands of every kind in one write.
+// Commands of every kind in one input.
 std::string mixed(const std::string& receipt) {
-  std::string said;
+  std::string sent;
   for (int i = 0; i < 8; ++i) {
     const std::string user = "user-" + std::to_string(i);
-    said += command({"WEIR.RESERVE", "api", user, "COST", "2"}) + command({"CL.THROTTLE", user, "1", "1", "60"}) +
+    sent += command({"WEIR.RESERVE", "api", user, "COST", "2"}) + command({"CL.THROTTLE", user, "1", "1", "60"}) +
             command({"WEIR.REPORT", "api", user, "1", "ID", "once"}) + command({"WEIR.CHECK", "api", user}) +
             command({"WEIR.SETTLE", receipt, "0"}) + command({"WEIR.EXTEND", receipt, "5"}) +
             command({"WEIR.RELEASE", "forged"}) + command({"PING"});
   }
-  return said;
+  return sent;
 }
 
 TEST(RespReceipt, PipelineOfSixtyFourKeepsTheOrder) {
@@ -271,13 +271,13 @@ TEST(RespReceipt, PipelineOfSixtyFourKeepsTheOrder) {
   RespServer one_by_one;
   Talk talk(server);
   Talk slow(one_by_one);
-  const std::string receipt = receipt_in(talk.say("WEIR.RESERVE api alice COST 3\r\n"));
-  const std::string other = receipt_in(slow.say("WEIR.RESERVE api alice COST 3\r\n"));
-  const std::string heard = without_receipts(talk.say(mixed(receipt)));
-  EXPECT_EQ(heard, without_receipts(slow.spell(mixed(other))));
+  const std::string receipt = receipt_in(talk.send("WEIR.RESERVE api alice COST 3\r\n"));
+  const std::string other = receipt_in(slow.send("WEIR.RESERVE api alice COST 3\r\n"));
+  const std::string received = without_receipts(talk.send(mixed(receipt)));
+  EXPECT_EQ(received, without_receipts(slow.spell(mixed(other))));
   const auto times = [&](const std::string& reply) {
     int count = 0;
-    for (std::size_t at = heard.find(reply); at != std::string::npos; at = heard.find(reply, at + 1)) ++count;
+    for (std::size_t at = received.find(reply); at != std::string::npos; at = received.find(reply, at + 1)) ++count;
     return count;
   };
   EXPECT_EQ(times(only("done")), 8 + 1) << "each report, and the first settle";
@@ -291,15 +291,15 @@ TEST(RespReceipt, StoreThatAnswersLaterKeepsTheOrderToo) {
   Conversation there = shared.connect();
   Conversation here = own.connect();
   const std::string reserve = command({"WEIR.RESERVE", "api", "alice", "COST", "3"});
-  std::string heard = there.say(reserve);
-  EXPECT_EQ(heard, "");
-  const std::string first = heard + shared.let_store_answer(there);
-  const std::string second = here.say(reserve);
+  std::string received = there.send(reserve);
+  EXPECT_EQ(received, "");
+  const std::string first = received + shared.let_store_answer(there);
+  const std::string second = here.send(reserve);
   EXPECT_TRUE(first.starts_with(reserved({0, 3, 0, 0, 3'000'000, 0}))) << first;
   EXPECT_TRUE(first.ends_with("\r\n:600000000\r\n")) << first;
-  heard = there.say(mixed(receipt_in(first)));
-  heard += shared.let_store_answer(there);
-  // Sealed texts name the consumer for other nodes where the store is shared: they are longer.
+  received = there.send(mixed(receipt_in(first)));
+  received += shared.let_store_answer(there);
+  // With a shared store, receipts are longer: they name the consumer for other nodes.
   const auto plain = [](const std::string& replies) {
     std::string text = without_receipts(replies);
     for (std::size_t at = text.find("\r\nR\r\n"); at != std::string::npos; at = text.find("\r\nR\r\n", at)) {
@@ -309,23 +309,23 @@ TEST(RespReceipt, StoreThatAnswersLaterKeepsTheOrderToo) {
     }
     return text;
   };
-  EXPECT_EQ(plain(heard), plain(here.say(mixed(receipt_in(second)))));
+  EXPECT_EQ(plain(received), plain(here.send(mixed(receipt_in(second)))));
 }
 
 TEST(RespReceipt, StoreThatIsAwayIsSaidAndTheSettleMayBeRepeated) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  std::string heard = talk.say(command({"WEIR.RESERVE", "api", "alice", "COST", "3"}));
-  heard += resp.let_store_answer(talk);
-  const std::string settle = command({"WEIR.SETTLE", receipt_in(heard), "1"});
-  resp.go_away();
-  heard = talk.say(settle);
-  EXPECT_EQ(heard + resp.let_store_answer(talk), only("unanswered"));
+  std::string received = talk.send(command({"WEIR.RESERVE", "api", "alice", "COST", "3"}));
+  received += resp.let_store_answer(talk);
+  const std::string settle = command({"WEIR.SETTLE", receipt_in(received), "1"});
+  resp.make_store_unavailable();
+  received = talk.send(settle);
+  EXPECT_EQ(received + resp.let_store_answer(talk), only("unanswered"));
   resp.store.failing = store::Failure::none;
-  heard = talk.say(settle);
-  EXPECT_EQ(heard + resp.let_store_answer(talk), only("done"));
-  heard = talk.say(settle);
-  EXPECT_EQ(heard + resp.let_store_answer(talk), only("ended"));
+  received = talk.send(settle);
+  EXPECT_EQ(received + resp.let_store_answer(talk), only("done"));
+  received = talk.send(settle);
+  EXPECT_EQ(received + resp.let_store_answer(talk), only("ended"));
 }
 
 }  // namespace

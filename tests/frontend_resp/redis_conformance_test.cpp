@@ -1,4 +1,4 @@
-// The same bytes to a real redis-server and to this frontend: where both know a command, the same bytes come back.
+// Sends the same bytes to a redis-server and to this frontend, and compares the replies to commands that both have.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 TEST(RespFrontendAgainstRedis, OpenServersAnswerAlike) {
   const RedisProcess redis;
   RespServer server;
-  for (const std::string said : {
+  for (const std::string sent : {
            "PING\r\nping a\r\nPING a b\r\nECHO\r\nECHO a\r\nECHO a b\r\n",
            "SELECT 0\r\nSELECT\r\nSELECT x\r\nSELECT 99\r\nSELECT -1\r\n",
            "NOSUCH\r\nNOSUCH a 'b c' \"d\\r\\ne\"\r\n",
@@ -38,14 +38,14 @@ TEST(RespFrontendAgainstRedis, OpenServersAnswerAlike) {
            "CLIENT REPLY SKIP\r\nMULTI\r\nPING\r\nEXEC\r\n",
            "MULTI\r\nPING\r\nHELLO x\r\nEXEC\r\nHELLO 4\r\n",
        }) {
-    EXPECT_EQ(Talk(server).say(said), redis.ask_bytes(said)) << said;
+    EXPECT_EQ(Talk(server).send(sent), redis.ask_bytes(sent)) << sent;
   }
 }
 
 TEST(RespFrontendAgainstRedis, ServersThatAskForATokenAnswerAlike) {
   const RedisProcess redis({"--requirepass", "secret"});
   RespServer server(asking_for_tokens());
-  for (const std::string said : {
+  for (const std::string sent : {
            "PING\r\nNOSUCH\r\nECHO\r\nCLIENT NOSUCH\r\nRESET\r\nHELLO\r\nHELLO 3\r\nQUIT\r\n",
            "AUTH wrong\r\nAUTH default wrong\r\nPING\r\nAUTH secret\r\nPING\r\nAUTH wrong\r\nPING\r\nRESET\r\nPING\r\n",
            "AUTH default secret\r\nPING\r\n",
@@ -54,7 +54,7 @@ TEST(RespFrontendAgainstRedis, ServersThatAskForATokenAnswerAlike) {
            "*11\r\n",
            "*1\r\n$16385\r\n",
        }) {
-    EXPECT_EQ(Talk(server).say(said), redis.ask_bytes(said)) << said;
+    EXPECT_EQ(Talk(server).send(sent), redis.ask_bytes(sent)) << sent;
   }
 }
 

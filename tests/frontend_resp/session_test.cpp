@@ -1,4 +1,4 @@
-// Whole conversations: what is said, and to the byte what comes back.
+// Commands and their exact replies.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,19 +10,19 @@ namespace weir::frontend::session_tests {
 namespace {
 
 struct Row {
-  std::string said;
-  std::string heard;
+  std::string sent;
+  std::string received;
 };
 
 void expect_rows(const std::vector<Row>& rows, const RespOptions& options = {}) {
   for (const Row& row : rows) {
     RespServer server(options);
     Talk at_once(server);
-    EXPECT_EQ(at_once.say(row.said), row.heard) << row.said;
+    EXPECT_EQ(at_once.send(row.sent), row.received) << row.sent;
     RespServer other(options);
     Talk spelt(other);
-    EXPECT_EQ(spelt.spell(row.said), row.heard) << "byte by byte: " << row.said;
-    EXPECT_EQ(spelt.closed(), at_once.closed()) << row.said;
+    EXPECT_EQ(spelt.spell(row.sent), row.received) << "byte by byte: " << row.sent;
+    EXPECT_EQ(spelt.closed(), at_once.closed()) << row.sent;
   }
 }
 
@@ -48,16 +48,16 @@ TEST(RespSession, AnswersWhatClientsSend) {
       {"COMMAND INFO ping\r\n",
        "*1\r\n*10\r\n$4\r\nping\r\n:-1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*0\r\n*0\r\n*0\r\n*0\r\n"},
       {"COMMAND DOCS echo\r\n",
-       "*2\r\n$4\r\necho\r\n*4\r\n$7\r\nsummary\r\n$16\r\nSays the message\r\n$5\r\ngroup\r\n$10\r\nconnection\r\n"},
+       "*2\r\n$4\r\necho\r\n*4\r\n$7\r\nsummary\r\n$19\r\nReturns the message\r\n$5\r\ngroup\r\n$10\r\nconnection\r\n"},
       {"INFO persistence\r\n", "$26\r\n# Persistence\r\nloading:0\r\n\r\n"},
       {"CONFIG HELP\r\n",
        "*3\r\n+CONFIG <subcommand> [<arg> ...]. Subcommands are:\r\n+GET pattern ...\r\n"
-       "+    The settings that clients look for.\r\n"},
+       "+    Returns the settings that clients read.\r\n"},
       {"\r\n\r\n*0\r\nPING\r\n", "+PONG\r\n"},
   });
 }
 
-TEST(RespSession, SaysWhatIsWrongInTheWordsOfRedis) {
+TEST(RespSession, ErrorsAreThoseOfRedis) {
   expect_rows({
       {"GET a\r\n", "-ERR unknown command 'GET', with args beginning with: 'a' \r\n"},
       {"WATCH a\r\n", "-ERR unknown command 'WATCH', with args beginning with: 'a' \r\n"},
@@ -104,33 +104,33 @@ TEST(RespSession, ProtocolErrorIsAnsweredBehindTheRestAndEndsTheConnection) {
   for (const Row& row : rows) {
     RespServer server;
     Talk talk(server);
-    (void)talk.say(row.said);
-    EXPECT_TRUE(talk.closed()) << row.said;
+    (void)talk.send(row.sent);
+    EXPECT_TRUE(talk.closed()) << row.sent;
   }
 }
 
 TEST(RespSession, SecondVersionAndThirdSaySameThingsInTheirWays) {
   RespServer server;
   Talk talk(server);
-  const std::string in_second = talk.say("HELLO 2\r\n");
+  const std::string in_second = talk.send("HELLO 2\r\n");
   EXPECT_TRUE(in_second.starts_with("*16\r\n$6\r\nserver\r\n$5\r\nredis\r\n")) << in_second;
   EXPECT_NE(in_second.find("$5\r\nproto\r\n:2\r\n"), std::string::npos);
-  const std::string in_third = talk.say("HELLO 3 SETNAME me\r\n");
+  const std::string in_third = talk.send("HELLO 3 SETNAME me\r\n");
   EXPECT_TRUE(in_third.starts_with("%8\r\n$6\r\nserver\r\n$5\r\nredis\r\n")) << in_third;
   EXPECT_NE(in_third.find("$5\r\nproto\r\n:3\r\n"), std::string::npos);
-  EXPECT_EQ(talk.say("HELLO\r\n"), in_third);
-  EXPECT_EQ(talk.say("CLIENT GETNAME\r\nCLIENT SETNAME \"\"\r\nCLIENT GETNAME\r\n"), "$2\r\nme\r\n+OK\r\n_\r\n");
-  EXPECT_EQ(talk.say("CONFIG GET save\r\n"), "%1\r\n$4\r\nsave\r\n$0\r\n\r\n");
-  EXPECT_EQ(talk.say("INFO persistence\r\n"), "=30\r\ntxt:# Persistence\r\nloading:0\r\n\r\n");
-  EXPECT_EQ(talk.say("CL.THROTTLE k 1 1 1\r\n"), "*5\r\n:0\r\n:2\r\n:1\r\n:-1\r\n:1\r\n");
-  EXPECT_EQ(talk.say("RESET\r\nCLIENT GETNAME\r\n"), "+RESET\r\n$-1\r\n");
+  EXPECT_EQ(talk.send("HELLO\r\n"), in_third);
+  EXPECT_EQ(talk.send("CLIENT GETNAME\r\nCLIENT SETNAME \"\"\r\nCLIENT GETNAME\r\n"), "$2\r\nme\r\n+OK\r\n_\r\n");
+  EXPECT_EQ(talk.send("CONFIG GET save\r\n"), "%1\r\n$4\r\nsave\r\n$0\r\n\r\n");
+  EXPECT_EQ(talk.send("INFO persistence\r\n"), "=30\r\ntxt:# Persistence\r\nloading:0\r\n\r\n");
+  EXPECT_EQ(talk.send("CL.THROTTLE k 1 1 1\r\n"), "*5\r\n:0\r\n:2\r\n:1\r\n:-1\r\n:1\r\n");
+  EXPECT_EQ(talk.send("RESET\r\nCLIENT GETNAME\r\n"), "+RESET\r\n$-1\r\n");
 }
 
 TEST(RespSession, RefusedHelloChangesNothing) {
   RespServer server;
   Talk talk(server);
-  EXPECT_EQ(talk.say("HELLO 3 SETNAME me FOO\r\n"), "-ERR Syntax error in HELLO option 'FOO'\r\n");
-  EXPECT_EQ(talk.say("CLIENT GETNAME\r\n"), "$-1\r\n");
+  EXPECT_EQ(talk.send("HELLO 3 SETNAME me FOO\r\n"), "-ERR Syntax error in HELLO option 'FOO'\r\n");
+  EXPECT_EQ(talk.send("CLIENT GETNAME\r\n"), "$-1\r\n");
 }
 
 TEST(RespSession, RepliesAreLeftOutWhenTheClientWantsNone) {
@@ -148,13 +148,13 @@ TEST(RespSession, RepliesAreLeftOutWhenTheClientWantsNone) {
 TEST(RespSession, ConnectionIsDescribedToItself) {
   RespServer server;
   Talk talk(server, "2001:db8::1");
-  (void)talk.say("CLIENT SETNAME me\r\nCLIENT SETINFO LIB-NAME lib\r\n");
-  const std::string info = talk.say("CLIENT INFO\r\n");
+  (void)talk.send("CLIENT SETNAME me\r\nCLIENT SETINFO LIB-NAME lib\r\n");
+  const std::string info = talk.send("CLIENT INFO\r\n");
   EXPECT_NE(info.find(" addr=[2001:db8::1]:4711 name=me db=0 user=default resp=2 lib-name=lib lib-ver=\n"),
             std::string::npos)
       << info;
-  EXPECT_EQ(talk.say("CLIENT LIST\r\n"), info);
-  EXPECT_NE(talk.say("CLIENT ID\r\n"), Talk(server).say("CLIENT ID\r\n"));
+  EXPECT_EQ(talk.send("CLIENT LIST\r\n"), info);
+  EXPECT_NE(talk.send("CLIENT ID\r\n"), Talk(server).send("CLIENT ID\r\n"));
 }
 
 TEST(RespSession, StopsWhenTheClientDoesNotReadAndGoesOnLater) {

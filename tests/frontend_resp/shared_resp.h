@@ -1,4 +1,4 @@
-// A Redis protocol frontend whose limits are on a shared store; or one like it whose limits are its own.
+// A Redis protocol frontend with limits on a shared or a local store.
 #pragma once
 
 #include <memory>
@@ -26,21 +26,21 @@ struct SharedResp : SharedContext {
     return Conversation(frontend.open(peer, {}));
   }
 
-  // Has the store answer for as long as the connection waits. All that is replied.
+  // Lets the store answer while the connection waits. Returns all replies.
   std::string let_store_answer(Conversation& talk) {
-    std::string heard;
+    std::string received;
     while (talk.paused()) {
       store.deliver_all();
-      heard += talk.resume();
+      received += talk.resume();
     }
-    return heard;
+    return received;
   }
 
-  std::vector<std::string> resets;  // that were told
+  std::vector<std::string> resets;  // reported
   RespFrontend frontend;
 };
 
-// As an array of bulk strings.
+// Returns the command as an array of bulk strings.
 inline std::string command(const std::vector<std::string_view>& words) {
   std::string bytes;
   wire::resp::append_command(bytes, words);

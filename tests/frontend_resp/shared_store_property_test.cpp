@@ -1,4 +1,4 @@
-// Whatever is said, in whatever pieces, and whenever the store answers: the replies are those of a store of one's own.
+// Replies do not depend on how the input is split or when the store answers: they equal those of a local store.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -38,32 +38,32 @@ rc::Gen<std::string> any_command() {
        {1, inline_text}});
 }
 
-// All of it said at once.
+// Sends everything at once.
 std::string said_to_itself(const std::string& bytes) {
   SharedResp server(SharedContext::Store::own, {.limits = {}, .token = {}, .admin_token = Token("key of the admin")});
   Conversation talk = server.connect();
-  return talk.say(bytes);
+  return talk.send(bytes);
 }
 
-// In pieces, and now and then the store answers one question.
+// Sends pieces, and lets the store answer at random.
 std::string said_to_the_store(const std::string& bytes) {
   SharedResp server(SharedContext::Store::shared,
                     {.limits = {}, .token = {}, .admin_token = Token("key of the admin")});
   Conversation talk = server.connect();
-  std::string heard;
+  std::string received;
   for (std::size_t at = 0; at < bytes.size();) {
     const auto size = *rc::gen::inRange<std::size_t>(1, 200);
-    heard += talk.say(std::string_view(bytes).substr(at, size));
+    received += talk.send(std::string_view(bytes).substr(at, size));
     at += size;
     if (talk.paused() && *rc::gen::arbitrary<bool>()) {
       if (server.store.waiting() > 0) server.store.deliver();
-      heard += talk.resume();
+      received += talk.resume();
     }
   }
-  return heard + server.let_store_answer(talk);
+  return received + server.let_store_answer(talk);
 }
 
-// Each connection has a number of its own, which HELLO tells.
+// HELLO replies the id of the connection, which differs.
 std::string without_numbers(std::string text) {
   for (std::size_t at = 0; (at = text.find("id\r\n:", at)) != std::string::npos; ++at) {
     const std::size_t begin = at + 5;

@@ -1,4 +1,4 @@
-// Verdicts that come later: what a connection of the Redis protocol's frontend does meanwhile.
+// A connection of the Redis protocol frontend while the store has not answered.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ const std::string limited = "*5\r\n:1\r\n:2\r\n:0\r\n:60\r\n:120\r\n";
 TEST(SharedResp, CommandsOnLimitsThatFollowEachOtherAreOneBatch) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  EXPECT_EQ(talk.say(check + throttle + check + throttle + throttle), "");
+  EXPECT_EQ(talk.send(check + throttle + check + throttle + throttle), "");
   EXPECT_TRUE(talk.paused());
   EXPECT_FALSE(talk.idle());
   EXPECT_EQ(resp.store.waiting(), 5U);
@@ -41,7 +41,7 @@ TEST(SharedResp, CommandsOnLimitsThatFollowEachOtherAreOneBatch) {
 TEST(SharedResp, OtherCommandsWaitTheirTurn) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  EXPECT_EQ(talk.say(ping + throttle + ping + check + ping + ping), "+PONG\r\n");
+  EXPECT_EQ(talk.send(ping + throttle + ping + check + ping + ping), "+PONG\r\n");
   EXPECT_EQ(resp.store.waiting(), 1U);
   resp.store.deliver_all();
   EXPECT_EQ(talk.resume(), allowed + "+PONG\r\n");
@@ -56,13 +56,13 @@ TEST(SharedResp, WhatIsWrongIsSaidInItsPlace) {
   Conversation talk = resp.connect();
   const std::string wrong = command({"WEIR.CHECK", "api", "alice", "COST", "many"});
   const std::string unknown = command({"WEIR.CHECK", "nothing", "alice"});
-  std::string heard = talk.say(check + wrong + unknown + command({"CL.THROTTLE", "k", "1", "0", "1"}) + throttle);
-  heard += resp.let_store_answer(talk);
-  const auto place = [&](std::string_view text) { return heard.find(text); };
-  EXPECT_EQ(place(passed), 0U);
-  EXPECT_EQ(place("-ERR value is not an integer or out of range\r\n"), passed.size());
-  EXPECT_LT(place("-ERR limit 'nothing'"), place("-Cell error: Store error: Zero rates are not supported"));
-  EXPECT_TRUE(heard.ends_with(allowed)) << heard;
+  std::string received = talk.send(check + wrong + unknown + command({"CL.THROTTLE", "k", "1", "0", "1"}) + throttle);
+  received += resp.let_store_answer(talk);
+  const auto position = [&](std::string_view text) { return received.find(text); };
+  EXPECT_EQ(position(passed), 0U);
+  EXPECT_EQ(position("-ERR value is not an integer or out of range\r\n"), passed.size());
+  EXPECT_LT(position("-ERR limit 'nothing'"), position("-Cell error: Store error: Zero rates are not supported"));
+  EXPECT_TRUE(received.ends_with(allowed)) << received;
 }
 
 TEST(SharedResp, NoMoreThanABatchIsAskedAtOnce) {
@@ -74,18 +74,18 @@ TEST(SharedResp, NoMoreThanABatchIsAskedAtOnce) {
     all += command({"CL.THROTTLE", "key-" + std::to_string(i), "1", "1", "60"});
     expected += allowed;
   }
-  std::string heard = talk.say(all);
-  EXPECT_EQ(resp.store.waiting(), CommandBatch::most);
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, expected);
+  std::string received = talk.send(all);
+  EXPECT_EQ(resp.store.waiting(), CommandBatch::max_size);
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, expected);
 }
 
 TEST(SharedResp, QuotedArgumentsStayUntilTheyAreDecided) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  std::string heard = talk.say("WEIR.CHECK api \"alice\"\r\nWEIR.CHECK 'api' \"al\\x69ce\"\r\nPING\r\n");
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, passed + passed_again + "+PONG\r\n");
+  std::string received = talk.send("WEIR.CHECK api \"alice\"\r\nWEIR.CHECK 'api' \"al\\x69ce\"\r\nPING\r\n");
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, passed + passed_again + "+PONG\r\n");
 }
 
 TEST(SharedResp, RepliesThatAreNotWantedAreNotSent) {
@@ -94,60 +94,61 @@ TEST(SharedResp, RepliesThatAreNotWantedAreNotSent) {
   const std::string off = command({"CLIENT", "REPLY", "OFF"});
   const std::string on = command({"CLIENT", "REPLY", "ON"});
   const std::string skip = command({"CLIENT", "REPLY", "SKIP"});
-  std::string heard = talk.say(skip + throttle + throttle + off + check + check + on + throttle + skip + ping + ping);
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, allowed_again + "+OK\r\n" + limited + "+PONG\r\n");
+  std::string received =
+      talk.send(skip + throttle + throttle + off + check + check + on + throttle + skip + ping + ping);
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, allowed_again + "+OK\r\n" + limited + "+PONG\r\n");
 }
 
 TEST(SharedResp, ResetForgetsInTheStore) {
   SharedResp resp(SharedContext::Store::shared, asking_for_tokens());
   Conversation talk = resp.connect();
   const std::string reset = command({"WEIR.RESET", "api", "alice"});
-  EXPECT_EQ(talk.say(check), "-NOAUTH Authentication required.\r\n");
-  EXPECT_EQ(talk.say(command({"AUTH", "secret"}) + reset),
-            "+OK\r\n-NOPERM WEIR.RESET needs the admin token: show it by AUTH first\r\n");
-  std::string heard = talk.say(command({"AUTH", "key of the admin"}) + check + reset + check);
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, "+OK\r\n" + passed + "+OK\r\n" + passed);
+  EXPECT_EQ(talk.send(check), "-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(talk.send(command({"AUTH", "secret"}) + reset),
+            "+OK\r\n-NOPERM WEIR.RESET requires the admin token: send it by AUTH first\r\n");
+  std::string received = talk.send(command({"AUTH", "key of the admin"}) + check + reset + check);
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, "+OK\r\n" + passed + "+OK\r\n" + passed);
   EXPECT_EQ(resp.resets, std::vector<std::string>{"done: api user=alice"});
 }
 
-TEST(SharedResp, ResetThatNobodyWaitsForIsToldAllTheSame) {
+TEST(SharedResp, ResetIsReportedAfterTheClientDisconnects) {
   SharedResp resp(SharedContext::Store::shared, asking_for_tokens());
   Conversation talk = resp.connect();
-  (void)talk.say(command({"AUTH", "key of the admin"}) + command({"WEIR.RESET", "api", "alice"}));
+  (void)talk.send(command({"AUTH", "key of the admin"}) + command({"WEIR.RESET", "api", "alice"}));
   ASSERT_TRUE(talk.paused());
   EXPECT_TRUE(resp.resets.empty());
   talk.hang_up();
   EXPECT_EQ(resp.resets, std::vector<std::string>{"unanswered: api user=alice"});
-  resp.store.deliver_all();  // changes nothing any more
+  resp.store.deliver_all();  // has no further effect
   EXPECT_EQ(resp.resets.size(), 1U);
 }
 
 TEST(SharedResp, ProtocolErrorComesBehindTheReplies) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  std::string heard = talk.say(throttle + "*1\r\n!");
-  EXPECT_EQ(heard, "");
+  std::string received = talk.send(throttle + "*1\r\n!");
+  EXPECT_EQ(received, "");
   EXPECT_FALSE(talk.closing());
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, allowed + "-ERR Protocol error: expected '$', got '!'\r\n");
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, allowed + "-ERR Protocol error: expected '$', got '!'\r\n");
   EXPECT_TRUE(talk.closing());
 }
 
 TEST(SharedResp, WhatAPageSendsClosesBehindTheReplies) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  std::string heard = talk.say(throttle + "POST / HTTP/1.1\r\n");
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, allowed);
+  std::string received = talk.send(throttle + "POST / HTTP/1.1\r\n");
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, allowed);
   EXPECT_TRUE(talk.closing());
 }
 
 TEST(SharedResp, QuitClosesBehindTheReplies) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  EXPECT_EQ(talk.say(throttle + command({"QUIT"}) + throttle), "");
+  EXPECT_EQ(talk.send(throttle + command({"QUIT"}) + throttle), "");
   EXPECT_FALSE(talk.closing());
   EXPECT_EQ(resp.let_store_answer(talk), allowed + "+OK\r\n");
   EXPECT_TRUE(talk.closing());
@@ -156,30 +157,30 @@ TEST(SharedResp, QuitClosesBehindTheReplies) {
 TEST(SharedResp, EmptyLinesBeforeACommandInPiecesAreNotTakenTwice) {
   SharedResp resp;
   Conversation talk = resp.connect();
-  std::string heard = talk.say(throttle + "\r\n\r\n" + throttle.substr(0, 9));
-  heard += resp.let_store_answer(talk);
-  EXPECT_EQ(heard, allowed);
-  heard = talk.say(throttle.substr(9));
-  EXPECT_EQ(heard + resp.let_store_answer(talk), allowed_again);
+  std::string received = talk.send(throttle + "\r\n\r\n" + throttle.substr(0, 9));
+  received += resp.let_store_answer(talk);
+  EXPECT_EQ(received, allowed);
+  received = talk.send(throttle.substr(9));
+  EXPECT_EQ(received + resp.let_store_answer(talk), allowed_again);
 }
 
-TEST(SharedResp, StoreThatIsAwayMakesNobodyWait) {
+TEST(SharedResp, NoRequestWaitsForAnUnavailableStore) {
   SharedResp resp;
-  resp.go_away();
+  resp.make_store_unavailable();
   Conversation talk = resp.connect();
-  const std::string heard = talk.say(check + throttle + ping);
+  const std::string received = talk.send(check + throttle + ping);
   EXPECT_FALSE(talk.paused());
-  EXPECT_TRUE(heard.starts_with("*8\r\n:0\r\n")) << heard;
-  EXPECT_TRUE(heard.ends_with("+PONG\r\n")) << heard;
+  EXPECT_TRUE(received.starts_with("*8\r\n:0\r\n")) << received;
+  EXPECT_TRUE(received.ends_with("+PONG\r\n")) << received;
 }
 
 TEST(SharedResp, ThrottleIsHalvedHereWhileTheStoreIsAway) {
   SharedResp resp;
-  resp.go_away();
+  resp.make_store_unavailable();
   Conversation talk = resp.connect();
   std::string pipeline;
   for (int i = 0; i < 4; ++i) pipeline += "CL.THROTTLE key 5 60 60\r\n";
-  EXPECT_EQ(talk.say(pipeline),
+  EXPECT_EQ(talk.send(pipeline),
             "*5\r\n:0\r\n:3\r\n:2\r\n:-1\r\n:2\r\n"
             "*5\r\n:0\r\n:3\r\n:1\r\n:-1\r\n:4\r\n"
             "*5\r\n:0\r\n:3\r\n:0\r\n:-1\r\n:6\r\n"
@@ -193,24 +194,24 @@ limits:
   - { name: api, consumer_key: user, algorithm: gcra, rate: 1/s, burst: 3, on_store_failure: closed }
 )");
   Conversation talk = resp.connect();
-  EXPECT_EQ(talk.say(check), "");
+  EXPECT_EQ(talk.send(check), "");
   resp.store.fail(store::Failure::lost);
   EXPECT_EQ(talk.resume(),
-            "*8\r\n:1\r\n:3\r\n:0\r\n:1000000\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$10\r\nstore_unavailable\r\n");
+            "*8\r\n:1\r\n:3\r\n:0\r\n:1000000\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$17\r\nstore_unavailable\r\n");
 }
 
 TEST(SharedResp, ConnectionThatGoesAwayIsNotAnswered) {
   SharedResp resp;
   Conversation gone = resp.connect();
-  EXPECT_EQ(gone.say(check + throttle + ping), "");
+  EXPECT_EQ(gone.send(check + throttle + ping), "");
   gone = Conversation();
   Conversation next = resp.connect();
-  EXPECT_EQ(next.say(throttle), "");
+  EXPECT_EQ(next.send(throttle), "");
   resp.store.deliver_all();
   EXPECT_EQ(next.resume(), allowed_again) << "it was charged all the same";
 }
 
-// Over a socket: the batch resumes the connection.
+// With a socket, the batch resumes the connection.
 TEST(SharedResp, BatchResumesItsConnection) {
   SharedResp resp;
   const net::Server server(

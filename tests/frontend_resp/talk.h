@@ -1,4 +1,4 @@
-// Verbs for tests of the Redis protocol's frontend: open a connection on virtual time, say bytes, hear bytes.
+// Verbs for tests of the Redis protocol frontend, on virtual time and without sockets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ inline std::string text_of(const MadeReset& reset) {
   return text;
 }
 
-// A server of one loop, on a clock that stands still.
+// A server with one loop and a manual clock.
 struct RespServer {
   static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
 
@@ -79,7 +79,7 @@ struct RespServer {
             context, std::move(options), [this](const MadeReset& reset) { resets.push_back(text_of(reset)); },
             transaction_budget) {}
 
-  std::vector<std::string> resets;  // that were told
+  std::vector<std::string> resets;  // reported
   ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h)};
   std::unique_ptr<engine::Engine> engine = engine_of_tests();
   std::unique_ptr<store::ThrottleTable> throttles = throttles_of_tests();
@@ -92,35 +92,35 @@ inline RespOptions asking_for_tokens() {
   return {.limits = {}, .token = Token("secret"), .admin_token = Token("key of the admin")};
 }
 
-// A connection to it.
+// A connection to the server.
 class Talk {
  public:
   explicit Talk(RespServer& server, std::string address = "203.0.113.7")
       : session_(server.frontend.open(peer(std::move(address)), {})) {}
 
-  // What comes back for all the bytes, which arrive at once.
-  std::string say(std::string_view bytes) {
+  // Returns the replies to the bytes, which arrive at once.
+  std::string send(std::string_view bytes) {
     arrived_ += bytes;
     net::Output out;
     offer(out);
     return std::move(out.bytes());
   }
 
-  // Which arrive one by one.
+  // Sends the bytes one by one.
   std::string spell(std::string_view bytes) {
-    std::string heard;
-    for (const char byte : bytes) heard += say({&byte, 1});
-    return heard;
+    std::string received;
+    for (const char byte : bytes) received += send({&byte, 1});
+    return received;
   }
 
-  // One command, as an array of bulk strings.
+  // Sends one command as an array of bulk strings.
   std::string ask(const std::vector<std::string>& words) {
     std::string bytes;
     wire::resp::append_command(bytes, std::vector<std::string_view>(words.begin(), words.end()));
-    return say(bytes);
+    return send(bytes);
   }
 
-  // The same for a buffer of the caller, which allocates nothing by itself. Returns how much is done with.
+  // Offers a buffer of the caller without allocating. Returns the consumed bytes.
   std::size_t offer(std::string& bytes, net::Output& out) { return session_->on_input(bytes, out); }
 
   [[nodiscard]] bool closed() const { return closed_; }
@@ -135,7 +135,7 @@ class Talk {
 
   void offer(net::Output& out) {
     if (closed_) return;
-    std::vector<char> elsewhere(arrived_.begin(), arrived_.end());  // as long as it is: a sanitizer sees the end
+    std::vector<char> elsewhere(arrived_.begin(), arrived_.end());  // exact size, so that a sanitizer detects overruns
     const std::size_t consumed = session_->on_input(elsewhere, out);
     arrived_.assign(elsewhere.begin() + static_cast<std::ptrdiff_t>(consumed), elsewhere.end());
     closed_ = out.closing();

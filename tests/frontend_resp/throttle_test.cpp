@@ -1,4 +1,4 @@
-// CL.THROTTLE through the frontend, by redis-cell's own table.
+// CL.THROTTLE through the frontend, with redis-cell's table of replies.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,8 +27,8 @@ TEST(RespThrottle, AnswersAsRedisCellDoes) {
       {0s, "6", {1, 5, 5, -1, 0}},  // can never fit
       {0s, "1", {0, 5, 4, -1, 1}},       {0s, "1", {0, 5, 3, -1, 2}}, {0s, "1", {0, 5, 2, -1, 3}},
       {0s, "1", {0, 5, 1, -1, 4}},       {0s, "1", {0, 5, 0, -1, 5}}, {0s, "1", {1, 5, 0, 1, 5}},
-      {0s, "0", {0, 5, 0, -1, 5}},        // only looks
-      {999'999us, "1", {1, 5, 0, 1, 5}},  // a microsecond to go is a second, rounded up
+      {0s, "0", {0, 5, 0, -1, 5}},        // peeks
+      {999'999us, "1", {1, 5, 0, 1, 5}},  // one microsecond is rounded up to a second
       {1us, "1", {0, 5, 0, -1, 5}},      {2s, "3", {1, 5, 2, 1, 3}},  {0s, "2", {0, 5, 0, -1, 5}},
       {100s, "5", {0, 5, 0, -1, 5}},
   };
@@ -40,7 +40,7 @@ TEST(RespThrottle, AnswersAsRedisCellDoes) {
   }
 }
 
-TEST(RespThrottle, SaysWhatIsWrongInTheWordsOfRedisCell) {
+TEST(RespThrottle, ErrorsAreThoseOfRedisCell) {
   struct Row {
     Words command;
     std::string error;
@@ -79,12 +79,12 @@ TEST(RespThrottle, PipelineSeesItsOwnCharges) {
     asked += i % 2 == 0 ? "CL.THROTTLE same 199 1 1\r\n" : "cl.Throttle \"same\" 199 1 1 1\r\n";
     expected += i < 200 ? numbers({0, 200, 199 - i, -1, i + 1}) : numbers({1, 200, 0, 1, 200});
   }
-  EXPECT_EQ(Talk(server).say(asked), expected);
+  EXPECT_EQ(Talk(server).send(asked), expected);
   EXPECT_EQ(server.frontend.throttle_counts().allowed.value(), 200U);
   EXPECT_EQ(server.frontend.throttle_counts().limited.value(), 100U);
 }
 
-// More kinds than are kept, each twice, so that one takes the place of another in the middle of a batch.
+// More limits than the cache holds, each twice, so that one replaces another in the middle of a batch.
 TEST(RespThrottle, EachCommandIsDecidedByItsOwnRule) {
   RespServer server;
   std::string asked;
@@ -94,7 +94,7 @@ TEST(RespThrottle, EachCommandIsDecidedByItsOwnRule) {
     wire::resp::append_command(asked, {"CL.THROTTLE", "k" + std::to_string(i), std::to_string(burst), "1", "1"});
     expected += numbers({0, burst + 1, burst, -1, 1});
   }
-  EXPECT_EQ(Talk(server).say(asked), expected);
+  EXPECT_EQ(Talk(server).send(asked), expected);
 }
 
 }  // namespace

@@ -17,11 +17,11 @@ descriptors:
     rate_limit: { unlimited: true }
 )";
 
-TEST(RlsDescriptors, AdmittedCallIsToldItsLimitAndWhatIsLeft) {
+TEST(RlsDescriptors, AdmittedCallHasItsLimitAndTheRemainingUnits) {
   RlsFixture frontend(shop);
-  const Told response = frontend.limit(Ask("shop").descriptor({{"user", "alice"}}));
+  const MessageFields response = frontend.limit(Ask("shop").descriptor({{"user", "alice"}}));
   EXPECT_EQ(response.number(1), ok);
-  const Told status = response.message(2);
+  const MessageFields status = response.message(2);
   EXPECT_EQ(status.number(1), ok);
   EXPECT_EQ(status.message(2).number(1), 3U);
   EXPECT_EQ(status.message(2).number(2), 2U);  // minutes
@@ -41,7 +41,7 @@ TEST(RlsDescriptors, DenialHasRetryAfterAndProblemDetails) {
   RlsFixture frontend(shop);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(frontend.limit(Ask("shop").descriptor({{"user", "alice"}})).number(1), ok);
   frontend.clock.advance(15s);
-  const Told response = frontend.limit(Ask("shop").descriptor({{"user", "alice"}}));
+  const MessageFields response = frontend.limit(Ask("shop").descriptor({{"user", "alice"}}));
   EXPECT_EQ(response.number(1), over_limit);
   EXPECT_EQ(response.message(2).number(1), over_limit);
   EXPECT_EQ(response.header("retry-after"), "45");
@@ -54,7 +54,7 @@ TEST(RlsDescriptors, StatusesAreInTheOrderOfDescriptorsAndDenialChargesNone) {
   RlsFixture frontend(shop);
   const auto both = Ask("shop").descriptor({{"tenant", "t"}}).descriptor({{"user", "alice"}});
   for (int i = 0; i < 3; ++i) frontend.limit(both);
-  const Told response = frontend.limit(both);
+  const MessageFields response = frontend.limit(both);
   EXPECT_EQ(response.number(1), over_limit);
   ASSERT_EQ(response.all(2).size(), 2U);
   EXPECT_EQ(response.message(2, 0).number(1), ok);
@@ -76,7 +76,7 @@ TEST(RlsDescriptors, NegativeHitsAreGivenBackAndAlwaysOk) {
   RlsFixture frontend(shop);
   const Entries tenant{{"tenant", "t"}};
   EXPECT_EQ(frontend.limit(Ask("shop").descriptor(tenant).hits(100)).message(2).number(3), 0U);
-  const Told back = frontend.limit(Ask("shop").descriptor(tenant, hits_field(30) + negative_field()));
+  const MessageFields back = frontend.limit(Ask("shop").descriptor(tenant, hits_field(30) + negative_field()));
   EXPECT_EQ(back.number(1), ok);
   EXPECT_EQ(back.message(2).number(1), ok);
   EXPECT_EQ(back.message(2).number(3), 30U);
@@ -88,15 +88,15 @@ TEST(RlsDescriptors, NegativeHitsAreGivenBackAndAlwaysOk) {
 TEST(RlsDescriptors, OverrideReplacesTheConfiguredLimit) {
   RlsFixture frontend(shop);
   const auto ask = Ask("shop").descriptor({{"user", "alice"}}, override_field(50, 3));
-  const Told status = frontend.limit(ask).message(2);
+  const MessageFields status = frontend.limit(ask).message(2);
   EXPECT_EQ(status.message(2).number(1), 50U);
   EXPECT_EQ(status.message(2).number(2), 3U);
   EXPECT_EQ(status.number(3), 49U);
 }
 
-TEST(RlsDescriptors, OverrideOfNothingDeniesAndChargesNobody) {
+TEST(RlsDescriptors, OverrideOfZeroDeniesAndChargesNothing) {
   RlsFixture frontend(shop);
-  const Told denied =
+  const MessageFields denied =
       frontend.limit(Ask("shop").descriptor({{"user", "alice"}}, override_field(0, 2)).descriptor({{"tenant", "t"}}));
   EXPECT_EQ(denied.number(1), over_limit);
   EXPECT_EQ(denied.message(2, 0).number(1), over_limit);
@@ -115,10 +115,10 @@ descriptors:
   - { key: d, rate_limit: { unit: day, requests_per_unit: 9 }, metadata: { name: third, more: 1 } }
 )");
   EXPECT_EQ(frontend.limit(Ask("shop").descriptor({{"c", "x"}})).all(6).size(), 0U);
-  const Told field =
+  const MessageFields field =
       frontend.limit(Ask("shop").descriptor({{"a", "x"}}).descriptor({{"d", "x"}})).message(6).message(1);
   EXPECT_EQ(field.text(1), "metadata");
-  const Told fields = field.message(2).message(5);
+  const MessageFields fields = field.message(2).message(5);
   ASSERT_EQ(fields.all(1).size(), 5U);
   EXPECT_EQ(fields.message(1, 0).text(1), "name");
   EXPECT_EQ(fields.message(1, 0).message(2).text(3), "first") << "the first counts";
@@ -131,7 +131,7 @@ TEST(RlsDescriptors, WhatIsNotConfiguredIsOkWithoutALimit) {
   RlsFixture frontend(shop);
   for (const Ask& ask :
        {Ask("shop").descriptor({{"colour", "red"}}), Ask("elsewhere").descriptor({{"user", "alice"}})}) {
-    const Told response = frontend.limit(ask);
+    const MessageFields response = frontend.limit(ask);
     EXPECT_EQ(response.number(1), ok);
     EXPECT_EQ(response.message(2).number(1), ok);
     EXPECT_TRUE(response.message(2).all(2).empty());
@@ -141,7 +141,7 @@ TEST(RlsDescriptors, WhatIsNotConfiguredIsOkWithoutALimit) {
 
 TEST(RlsDescriptors, UnlimitedIsOkWithAllLeft) {
   RlsFixture frontend(shop);
-  const Told response = frontend.limit(Ask("shop").descriptor({{"free", "x"}}));
+  const MessageFields response = frontend.limit(Ask("shop").descriptor({{"free", "x"}}));
   EXPECT_EQ(response.number(1), ok);
   EXPECT_EQ(response.message(2).number(3), 0xFFFF'FFFFU);
 }
@@ -157,12 +157,12 @@ TEST(RlsDescriptors, MistakesAreErrorsAndNeverAnAnswer) {
       {Ask("shop").body(), "3", "rate limit descriptor list must not be empty"},
       {Ask("shop").descriptor({{"user", "x"}}, override_field(1, 0)).body(), "3",
        "the unit of a limit override must be one from SECOND to YEAR, or WEEK"},
-      {framed("\x0a\xff"), "13", "the message is no RateLimitRequest"},
+      {framed("\x0a\xff"), "13", "invalid RateLimitRequest message"},
       {"", "12", "this method takes exactly one message"},
       {framed("") + framed(""), "12", "this method takes exactly one message"},
-      {framed("abc").substr(0, 6), "13", "the message is shorter than it says"},
-      {std::string("\1\0\0\0\0", 5), "12", "messages are taken uncompressed only"},
-      {std::string("\2\0\0\0\0", 5), "13", "the message begins with a byte that is neither 0 nor 1"},
+      {framed("abc").substr(0, 6), "13", "incomplete message"},
+      {std::string("\1\0\0\0\0", 5), "12", "compressed messages are not supported"},
+      {std::string("\2\0\0\0\0", 5), "13", "invalid compressed flag: must be 0 or 1"},
   };
   RlsFixture frontend(shop);
   for (const Row& row : rows) {
@@ -183,11 +183,11 @@ TEST(RlsDescriptors, CallsOfOneReadAreAnsweredWithOneWrite) {
   for (int i = 0; i < 5; ++i) {
     streams.push_back(frontend.client.ask(post(should_rate_limit), Ask("shop").descriptor({{"user", "alice"}}).body()));
   }
-  frontend.client.hear(frontend.talk.say(frontend.client.bytes()));
+  frontend.client.hear(frontend.talk.send(frontend.client.bytes()));
   int admitted = 0;
   for (const auto stream : streams) {
     ASSERT_TRUE(frontend.client.reply(stream).ended);
-    admitted += Told(messages_of(frontend.client.reply(stream)).at(0)).number(1) == ok ? 1 : 0;
+    admitted += MessageFields(messages_of(frontend.client.reply(stream)).at(0)).number(1) == ok ? 1 : 0;
   }
   EXPECT_EQ(admitted, 3);
 }
@@ -202,10 +202,10 @@ TEST(RlsDescriptors, CallsOfOneReadAreEvaluatedInTheirOrderEachOnItsOwn) {
       {stranger, ok}, {alice, over_limit},   {alice, over_limit}, {nothing, over_limit}, {stranger, ok}};
   std::vector<std::int32_t> streams;
   for (const auto& [ask, expected] : rows) streams.push_back(frontend.client.ask(post(should_rate_limit), ask.body()));
-  frontend.client.hear(frontend.talk.say(frontend.client.bytes()));
+  frontend.client.hear(frontend.talk.send(frontend.client.bytes()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_TRUE(frontend.client.reply(streams[i]).ended) << i;
-    EXPECT_EQ(Told(messages_of(frontend.client.reply(streams[i])).at(0)).number(1), rows[i].second) << i;
+    EXPECT_EQ(MessageFields(messages_of(frontend.client.reply(streams[i])).at(0)).number(1), rows[i].second) << i;
   }
   EXPECT_EQ(frontend.limit(Ask("shop").descriptor({{"tenant", "t"}})).message(2).number(3), 99U)
       << "never charged before";
@@ -216,10 +216,10 @@ TEST(RlsDescriptors, MoreCallsOfOneReadThanGoIntoABatchAreAllEvaluatedInTheirOrd
   const auto tenant = Ask("shop").descriptor({{"tenant", "t"}});
   std::vector<std::int32_t> streams;
   for (int i = 0; i < 50; ++i) streams.push_back(frontend.client.ask(post(should_rate_limit), tenant.body()));
-  frontend.client.hear(frontend.talk.say(frontend.client.bytes()));
+  frontend.client.hear(frontend.talk.send(frontend.client.bytes()));
   for (std::size_t i = 0; i < streams.size(); ++i) {
     ASSERT_TRUE(frontend.client.reply(streams[i]).ended) << i;
-    EXPECT_EQ(Told(messages_of(frontend.client.reply(streams[i])).at(0)).message(2).number(3), 99 - i);
+    EXPECT_EQ(MessageFields(messages_of(frontend.client.reply(streams[i])).at(0)).message(2).number(3), 99 - i);
   }
 }
 

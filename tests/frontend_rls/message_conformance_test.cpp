@@ -1,4 +1,4 @@
-// Our reading and writing of messages against Google's library, on random messages and on damaged ones.
+// Compares our reading and writing of messages with Google's library, on random and damaged messages.
 #include <envoy/service/ratelimit/v3/rls.pb.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -99,7 +99,7 @@ void damage(std::string& bytes, Chance& chance) {
   }
 }
 
-// RateLimitRequest as it would be if its texts were declared as bytes, which is how Weir takes them.
+// RateLimitRequest with its strings declared as bytes, which is how Weir reads them.
 class BytesForText {
  public:
   BytesForText() {
@@ -136,7 +136,7 @@ class BytesForText {
 };
 
 void expect_alike(const std::string& bytes) {
-  google::protobuf::SetLogHandler(nullptr);  // it tells of every text that is not UTF-8
+  google::protobuf::SetLogHandler(nullptr);  // it logs every string that is not UTF-8
   stock::RateLimitRequest theirs;
   RateLimitRequest ours;
   static const BytesForText request_of_bytes;
@@ -202,15 +202,15 @@ RC_GTEST_PROP(RlsMessages, ResponsesReadBackByGooglesLibrary, (std::uint32_t see
         .limit_remaining = chance.number() >> 32U,
         .duration_until_reset = std::chrono::seconds(chance.below(1'000'000))};
     response.status(status);
-    auto& told = *expected.add_statuses();
-    told.set_code(static_cast<stock::RateLimitResponse::Code>(status.code));
-    told.mutable_current_limit()->set_requests_per_unit(
+    auto& expected_status = *expected.add_statuses();
+    expected_status.set_code(static_cast<stock::RateLimitResponse::Code>(status.code));
+    expected_status.mutable_current_limit()->set_requests_per_unit(
         static_cast<std::uint32_t>(status.current_limit->rate.requests));
-    told.mutable_current_limit()->set_unit(
+    expected_status.mutable_current_limit()->set_unit(
         static_cast<stock::RateLimitResponse::RateLimit::Unit>(status.current_limit->rate.unit));
-    told.mutable_current_limit()->set_name(name);
-    told.set_limit_remaining(static_cast<std::uint32_t>(status.limit_remaining));
-    told.mutable_duration_until_reset()->set_seconds(
+    expected_status.mutable_current_limit()->set_name(name);
+    expected_status.set_limit_remaining(static_cast<std::uint32_t>(status.limit_remaining));
+    expected_status.mutable_duration_until_reset()->set_seconds(
         std::chrono::duration_cast<std::chrono::seconds>(*status.duration_until_reset).count());
   }
   for (std::size_t i = chance.below(4); i > 0; --i) {

@@ -1,5 +1,5 @@
-// QuotaAssigner as it was written first: every call walks all holders, and divides anew. The oracle that the fast one
-// is compared with.
+// The first, simple version of QuotaAssigner: every call visits all holders and divides again. The oracle for the fast
+// one, which documents the same functions.
 #pragma once
 
 #include <algorithm>
@@ -23,59 +23,45 @@ class NaiveQuotaAssigner {
   using Share = QuotaAssigner::Share;
   using Holder = std::uint64_t;
 
-  // What can be assigned is a whole number for each fill interval: it is so long that the limit has at least so many.
-  static constexpr std::uint64_t fewest_per_fill = 100;
-  // Envoy takes a slower rate than one a year for one a year.
+  static constexpr std::uint64_t min_per_fill = 100;
   static constexpr std::chrono::seconds max_fill = std::chrono::days{365};
-  // Of one holder: then it is not offered another before one has ended.
-  static constexpr std::size_t max_holds = 8;
+  static constexpr std::size_t max_assignments = 8;
 
   NaiveQuotaAssigner(const Numbers& numbers, Instant now);
 
-  // What is out counts on, and nobody gets a fresh burst.
   void change(const Numbers& numbers, Instant now);
   [[nodiscard]] const Numbers& numbers() const noexcept { return numbers_; }
-  // At least a second, whole seconds. It changes with the numbers only.
   [[nodiscard]] std::chrono::seconds fill_interval() const noexcept { return fill_; }
 
   [[nodiscard]] Holder join();
   void leave(Holder holder);
-  // Its requests, admitted or not, over that time. Before it is told, the demand is not known.
   void set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over);
 
-  // What the holder is to have: max-min fair by demand. Of what nobody demands one half is divided evenly, the other is
-  // left for those who come.
   [[nodiscard]] Share fair(Holder holder);
-  // What it can be assigned now, at most its fair share; less where others still hold what it is to have.
   [[nodiscard]] Share offer(Holder holder, Instant now);
-  // At most what was offered, at the same time.
   void assign(Holder holder, const Share& share, Instant now, Instant until);
-  // The same assignment again, sent while the last one was certainly in force.
   void extend(Holder holder, Instant until);
 
-  // The numbers were lowered, and the latest assignments are more than there is.
   [[nodiscard]] bool is_overdrawn() const noexcept { return is_overdrawn_; }
-  // Nothing is out, and the pool is full.
-  [[nodiscard]] bool is_as_new(Instant now);
+  [[nodiscard]] bool is_pristine(Instant now);
 
-  // For tests and figures.
   [[nodiscard]] std::uint64_t pool(Instant now);
-  [[nodiscard]] std::uint64_t held_burst() const noexcept { return held_burst_; }
-  [[nodiscard]] std::uint64_t held_per_fill() const noexcept { return held_per_fill_; }
+  [[nodiscard]] std::uint64_t assigned_burst() const noexcept { return assigned_burst_; }
+  [[nodiscard]] std::uint64_t assigned_per_fill() const noexcept { return assigned_per_fill_; }
   [[nodiscard]] std::uint64_t per_fill() const noexcept { return per_fill_; }
 
  private:
   __extension__ using Wide = __int128;
 
-  struct Hold {
+  struct Assignment {
     Share share;
     Instant until;
   };
-  struct Place {
+  struct State {
     bool has_left = false;
-    std::optional<std::uint64_t> wanted;  // in a fill interval; none: not known
+    std::optional<std::uint64_t> demand;  // per fill interval; none: unknown
     Share fair;
-    std::vector<Hold> holds;  // the last one is the latest
+    std::vector<Assignment> assignments;  // the latest is last
 
     [[nodiscard]] std::uint64_t per_fill() const noexcept;
   };
@@ -83,11 +69,11 @@ class NaiveQuotaAssigner {
   void set_numbers(const Numbers& numbers);
   void advance(Instant now);
   void fill_until(Instant now);
-  void end_holds(Instant now);
+  void expire_assignments(Instant now);
   void sum_up() noexcept;
   void divide();
   [[nodiscard]] Wide fill_micros() const noexcept { return Duration(fill_).count(); }
-  // What has to stay in the pool unless a rate is lowered, so that one always can be.
+  // The part of the pool reserved for lowering rates.
   [[nodiscard]] std::uint64_t reserve() const noexcept;
 
   Numbers numbers_;
@@ -95,12 +81,12 @@ class NaiveQuotaAssigner {
   std::chrono::seconds fill_{1};
   std::uint64_t per_fill_ = 0;  // of the limit
   Instant at_;
-  Wide pool_ = 0;  // in units x microseconds of the fill interval: exact
-  std::map<Holder, Place> places_;
+  Wide pool_ = 0;  // in units x microseconds of the fill interval
+  std::map<Holder, State> holders_;
   Holder next_ = 0;
-  std::uint64_t held_burst_ = 0;
-  std::uint64_t held_per_fill_ = 0;
-  Instant next_end_ = Instant::max();  // of a hold; none ends before
+  std::uint64_t assigned_burst_ = 0;
+  std::uint64_t assigned_per_fill_ = 0;
+  Instant next_end_ = Instant::max();  // no assignment expires earlier
   bool is_overdrawn_ = false;
   bool is_divided_ = false;
 };
@@ -109,10 +95,10 @@ namespace naive_quota {
 
 __extension__ using Exact = __int128;
 
-// What fits into a field of Envoy's token bucket.
+// The maximum of the fields of Envoy's token bucket.
 inline constexpr std::uint64_t max_units = UINT32_MAX;
 
-inline std::uint64_t held_to(Exact number, std::uint64_t most) noexcept {
+inline std::uint64_t clamped(Exact number, std::uint64_t most) noexcept {
   return number > Exact{most} ? most : static_cast<std::uint64_t>(number);
 }
 
@@ -122,9 +108,9 @@ inline Exact rounded_up(Exact number, Exact by) noexcept {
 
 }  // namespace naive_quota
 
-inline std::uint64_t NaiveQuotaAssigner::Place::per_fill() const noexcept {
+inline std::uint64_t NaiveQuotaAssigner::State::per_fill() const noexcept {
   std::uint64_t largest = 0;
-  for (const Hold& hold : holds) largest = std::max(largest, hold.share.per_fill);
+  for (const Assignment& assignment : assignments) largest = std::max(largest, assignment.share.per_fill);
   return largest;
 }
 
@@ -141,77 +127,77 @@ inline void NaiveQuotaAssigner::set_numbers(const Numbers& numbers) {
   const Wide second = Duration(std::chrono::seconds(1)).count();
   const auto longest = static_cast<std::uint64_t>(max_fill.count());
   const std::uint64_t seconds =
-      naive_quota::held_to(naive_quota::rounded_up(per * fewest_per_fill, count * second), longest);
+      naive_quota::clamped(naive_quota::rounded_up(per * min_per_fill, count * second), longest);
   fill_ = std::chrono::seconds(std::max<std::uint64_t>(seconds, 1));
-  per_fill_ = naive_quota::held_to(Wide{numbers.rate.count} * fill_micros() / per, naive_quota::max_units);
+  per_fill_ = naive_quota::clamped(Wide{numbers.rate.count} * fill_micros() / per, naive_quota::max_units);
 }
 
 inline void NaiveQuotaAssigner::change(const Numbers& numbers, Instant now) {
   advance(now);
   const Wide before = fill_micros();
   set_numbers(numbers);
-  for (auto& [holder, place] : places_) {
-    if (place.wanted)
-      place.wanted = naive_quota::held_to(Wide{*place.wanted} * fill_micros() / before, naive_quota::max_units);
-    for (Hold& hold : place.holds) {
-      hold.share.per_fill = naive_quota::held_to(
-          naive_quota::rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), naive_quota::max_units);
+  for (auto& [holder, state] : holders_) {
+    if (state.demand)
+      state.demand = naive_quota::clamped(Wide{*state.demand} * fill_micros() / before, naive_quota::max_units);
+    for (Assignment& assignment : state.assignments) {
+      assignment.share.per_fill = naive_quota::clamped(
+          naive_quota::rounded_up(Wide{assignment.share.per_fill} * fill_micros(), before), naive_quota::max_units);
     }
   }
   sum_up();
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_burst_});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{assigned_burst_});
   pool_ = std::min(pool_ / before, room) * fill_micros();
   is_divided_ = false;
 }
 
 inline NaiveQuotaAssigner::Holder NaiveQuotaAssigner::join() {
-  places_.emplace(next_, Place{});
+  holders_.emplace(next_, State{});
   is_divided_ = false;
   return next_++;
 }
 
 inline void NaiveQuotaAssigner::leave(Holder holder) {
-  places_.at(holder).has_left = true;
+  holders_.at(holder).has_left = true;
   is_divided_ = false;
-  end_holds(at_);
+  expire_assignments(at_);
 }
 
 inline void NaiveQuotaAssigner::set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over) {
   const Wide time = std::max<Duration::rep>(over.count(), 1);
-  const std::uint64_t in_a_fill = naive_quota::held_to(Wide{requests} * fill_micros() / time, naive_quota::max_units);
-  const std::uint64_t units = naive_quota::held_to(Wide{in_a_fill} * each.units(), naive_quota::max_units);
-  places_.at(holder).wanted =
-      naive_quota::held_to(Wide{units} + units / 8 + 1, naive_quota::max_units);  // demand is never quite even
+  const std::uint64_t in_a_fill = naive_quota::clamped(Wide{requests} * fill_micros() / time, naive_quota::max_units);
+  const std::uint64_t units = naive_quota::clamped(Wide{in_a_fill} * each.units(), naive_quota::max_units);
+  holders_.at(holder).demand =
+      naive_quota::clamped(Wide{units} + units / 8 + 1, naive_quota::max_units);  // headroom, because demand fluctuates
   is_divided_ = false;
 }
 
 inline NaiveQuotaAssigner::Share NaiveQuotaAssigner::fair(Holder holder) {
   if (!is_divided_) divide();
-  return places_.at(holder).fair;
+  return holders_.at(holder).fair;
 }
 
-// The smallest demands are met first; what they leave is for the larger ones.
+// The smallest demands are met first.
 inline void NaiveQuotaAssigner::divide() {
-  std::vector<std::pair<std::uint64_t, Place*>> by_demand;
-  for (auto& [holder, place] : places_) {
-    if (!place.has_left) by_demand.emplace_back(0, &place);
+  std::vector<std::pair<std::uint64_t, State*>> by_demand;
+  for (auto& [holder, state] : holders_) {
+    if (!state.has_left) by_demand.emplace_back(0, &state);
   }
   const std::size_t count = by_demand.size();
-  for (auto& [wanted, place] : by_demand) {
-    wanted = place->wanted.value_or(std::max<std::uint64_t>(1, per_fill_ / count));
+  for (auto& [demand, state] : by_demand) {
+    demand = state->demand.value_or(std::max<std::uint64_t>(1, per_fill_ / count));
   }
-  std::ranges::stable_sort(by_demand, {}, &std::pair<std::uint64_t, Place*>::first);
-  std::uint64_t left = per_fill_ - per_fill_ / 20;  // the rest fills the pool, which pays for changes
+  std::ranges::stable_sort(by_demand, {}, &std::pair<std::uint64_t, State*>::first);
+  std::uint64_t left = per_fill_ - per_fill_ / 20;  // the rest refills the pool, which new assignments consume
   std::size_t waiting = count;
-  for (auto& [wanted, place] : by_demand) {
-    place->fair.per_fill = std::min(wanted, left / waiting--);
-    left -= place->fair.per_fill;
+  for (auto& [demand, state] : by_demand) {
+    state->fair.per_fill = std::min(demand, left / waiting--);
+    left -= state->fair.per_fill;
   }
   const Wide with_holders = burst_ - burst_ / 2;
-  for (auto& [wanted, place] : by_demand) {
-    place->fair.per_fill += left / (2 * count);
-    const Wide part = per_fill_ == 0 ? 0 : with_holders * place->fair.per_fill / per_fill_;
-    place->fair.burst = burst_ == 0 ? 0 : naive_quota::held_to(std::max<Wide>(part, 1), naive_quota::max_units);
+  for (auto& [demand, state] : by_demand) {
+    state->fair.per_fill += left / (2 * count);
+    const Wide part = per_fill_ == 0 ? 0 : with_holders * state->fair.per_fill / per_fill_;
+    state->fair.burst = burst_ == 0 ? 0 : naive_quota::clamped(std::max<Wide>(part, 1), naive_quota::max_units);
   }
   is_divided_ = true;
 }
@@ -223,15 +209,15 @@ inline std::uint64_t NaiveQuotaAssigner::reserve() const noexcept {
 inline NaiveQuotaAssigner::Share NaiveQuotaAssigner::offer(Holder holder, Instant now) {
   advance(now);
   Share share = fair(holder);
-  const Place& place = places_.at(holder);
-  if (place.holds.size() >= max_holds) return {};
-  const std::uint64_t own = place.per_fill();
-  const std::uint64_t others = held_per_fill_ - own;
+  const State& state = holders_.at(holder);
+  if (state.assignments.size() >= max_assignments) return {};
+  const std::uint64_t own = state.per_fill();
+  const std::uint64_t others = assigned_per_fill_ - own;
   std::uint64_t rate_left = others < per_fill_ ? per_fill_ - others : 0;
-  std::uint64_t burst_left = naive_quota::held_to(pool_ / fill_micros(), naive_quota::max_units);
-  const bool is_lowered = !place.holds.empty() && share.per_fill < place.holds.back().share.per_fill;
+  std::uint64_t burst_left = naive_quota::clamped(pool_ / fill_micros(), naive_quota::max_units);
+  const bool is_lowered = !state.assignments.empty() && share.per_fill < state.assignments.back().share.per_fill;
   if (!is_lowered) burst_left -= std::min(burst_left, reserve());
-  if (!place.wanted) {  // others may come with it
+  if (!state.demand) {  // other new holders may follow
     rate_left = std::max(own, rate_left - rate_left / 2);
     burst_left -= burst_left / 2;
   }
@@ -243,64 +229,64 @@ inline NaiveQuotaAssigner::Share NaiveQuotaAssigner::offer(Holder holder, Instan
 inline void NaiveQuotaAssigner::assign(Holder holder, const Share& share, Instant now, Instant until) {
   advance(now);
   pool_ -= Wide{share.burst} * fill_micros();
-  places_.at(holder).holds.push_back({share, until});
+  holders_.at(holder).assignments.push_back({share, until});
   sum_up();
 }
 
 inline void NaiveQuotaAssigner::extend(Holder holder, Instant until) {
-  std::vector<Hold>& holds = places_.at(holder).holds;
-  if (!holds.empty()) holds.back().until = std::max(holds.back().until, until);
+  std::vector<Assignment>& assignments = holders_.at(holder).assignments;
+  if (!assignments.empty()) assignments.back().until = std::max(assignments.back().until, until);
 }
 
-inline bool NaiveQuotaAssigner::is_as_new(Instant now) {
+inline bool NaiveQuotaAssigner::is_pristine(Instant now) {
   advance(now);
-  return places_.empty() && pool_ >= Wide{burst_} * fill_micros();
+  return holders_.empty() && pool_ >= Wide{burst_} * fill_micros();
 }
 
 inline std::uint64_t NaiveQuotaAssigner::pool(Instant now) {
   advance(now);
-  return naive_quota::held_to(pool_ / fill_micros(), naive_quota::max_units);
+  return naive_quota::clamped(pool_ / fill_micros(), naive_quota::max_units);
 }
 
-// Rates are free from the end of each hold on.
+// Stops at each expiration, because it changes the unassigned rate.
 inline void NaiveQuotaAssigner::advance(Instant now) {
   while (next_end_ <= now) {
     const Instant end = next_end_;
     fill_until(end);
-    end_holds(end);
+    expire_assignments(end);
   }
   fill_until(now);
 }
 
 inline void NaiveQuotaAssigner::fill_until(Instant now) {
   if (now <= at_) return;
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_burst_}) * fill_micros();
-  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{held_per_fill_});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{assigned_burst_}) * fill_micros();
+  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{assigned_per_fill_});
   pool_ = std::min(pool_ + rate * (now - at_).count(), std::max(room, pool_));
   at_ = now;
 }
 
-inline void NaiveQuotaAssigner::end_holds(Instant now) {
-  for (auto& [holder, place] : places_) {
-    std::erase_if(place.holds, [&](const Hold& hold) { return hold.until <= now; });
+inline void NaiveQuotaAssigner::expire_assignments(Instant now) {
+  for (auto& [holder, state] : holders_) {
+    std::erase_if(state.assignments, [&](const Assignment& assignment) { return assignment.until <= now; });
   }
-  std::erase_if(places_, [](const auto& entry) { return entry.second.has_left && entry.second.holds.empty(); });
+  std::erase_if(holders_, [](const auto& entry) { return entry.second.has_left && entry.second.assignments.empty(); });
   sum_up();
 }
 
 inline void NaiveQuotaAssigner::sum_up() noexcept {
-  held_burst_ = held_per_fill_ = 0;
+  assigned_burst_ = assigned_per_fill_ = 0;
   next_end_ = Instant::max();
   Share latest;
-  for (const auto& [holder, place] : places_) {
-    held_per_fill_ += place.per_fill();
-    for (const Hold& hold : place.holds) {
-      held_burst_ += hold.share.burst;
-      next_end_ = std::min(next_end_, hold.until);
+  for (const auto& [holder, state] : holders_) {
+    assigned_per_fill_ += state.per_fill();
+    for (const Assignment& assignment : state.assignments) {
+      assigned_burst_ += assignment.share.burst;
+      next_end_ = std::min(next_end_, assignment.until);
     }
-    if (place.has_left || place.holds.empty()) continue;
-    latest.burst += place.holds.back().share.burst;
-    latest.per_fill += place.holds.back().share.per_fill;
+    if (state.has_left || state.assignments.empty()) continue;
+    latest.burst += state.assignments.back().share.burst;
+    latest.per_fill += state.assignments.back().share.per_fill;
   }
   is_overdrawn_ = latest.burst > burst_ || latest.per_fill > per_fill_;
 }

@@ -37,10 +37,10 @@ limits:
 
 TEST(RlsQueries, EntriesAreAQuery) {
   RlsFixture frontend(policy);
-  const Told response =
+  const MessageFields response =
       frontend.limit(Ask("weir").descriptor({{"method", "GET"}, {"path", "/api/x"}, {"user", "alice"}}));
   EXPECT_EQ(response.number(1), ok);
-  const Told status = response.message(2);
+  const MessageFields status = response.message(2);
   EXPECT_EQ(status.message(2).text(3), "by-user");
   EXPECT_EQ(status.message(2).number(1), 1U);
   EXPECT_EQ(status.message(2).number(2), 1U);  // a second
@@ -69,19 +69,19 @@ version: 1
 limits:
   - { name: known, consumer_key: user, missing: deny, algorithm: fixed_window, rate: 5/min }
 )");
-  const Told missing = frontend.limit(Ask("weir").descriptor({{"path", "/"}}));
+  const MessageFields missing = frontend.limit(Ask("weir").descriptor({{"path", "/"}}));
   EXPECT_EQ(missing.number(1), over_limit);
   EXPECT_EQ(missing.message(2).all(4).size(), 0U);
   EXPECT_EQ(missing.header("retry-after"), "");
   EXPECT_NE(missing.text(5).find(R"("missing":"user")"), std::string::npos);
 
-  const Told too_dear = frontend.limit(Ask("weir").descriptor({{"path", "/"}, {"user", "alice"}}).hits(6));
+  const MessageFields too_dear = frontend.limit(Ask("weir").descriptor({{"path", "/"}, {"user", "alice"}}).hits(6));
   EXPECT_EQ(too_dear.number(1), over_limit);
   EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
 }
 
-// An Envoy may copy what its client sent into a descriptor. An error would let the request pass, and so would a limit
-// that does not cover it.
+// Envoy may copy its client's input into a descriptor. An error would let the request pass, and so would a limit that
+// does not cover it.
 TEST(RlsQueries, AddressThatCannotBeReadIsDecided) {
   RlsFixture frontend(R"(
 version: 1
@@ -109,18 +109,18 @@ TEST(RlsQueries, NegativeHitsAreGivenBackAndNeverOver) {
   RlsFixture frontend(policy);
   const Entries alice{{"path", "/tokens"}, {"user", "alice"}};
   const std::string negative = hits_field(3) + negative_field();
-  const Told fresh = frontend.limit(Ask("weir").descriptor(alice, negative));
+  const MessageFields fresh = frontend.limit(Ask("weir").descriptor(alice, negative));
   EXPECT_EQ(fresh.number(1), ok);
   EXPECT_EQ(fresh.message(2).number(3), 5U);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice).hits(5)).number(1), ok);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice)).number(1), over_limit);
-  const Told response = frontend.limit(Ask("weir").descriptor(alice, negative));
+  const MessageFields response = frontend.limit(Ask("weir").descriptor(alice, negative));
   EXPECT_EQ(response.number(1), ok);
   EXPECT_EQ(response.message(2).number(1), ok);
   EXPECT_EQ(response.message(2).number(3), 3U);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice).hits(3)).number(1), ok);
   const std::string none = hits_field(0) + negative_field();
-  const Told both = frontend.limit(Ask("weir").descriptor(alice, none).descriptor(alice));
+  const MessageFields both = frontend.limit(Ask("weir").descriptor(alice, none).descriptor(alice));
   EXPECT_EQ(both.number(1), over_limit);
   EXPECT_EQ(both.message(2, 0).number(1), ok);
   EXPECT_EQ(both.message(2, 1).number(1), over_limit);
@@ -141,7 +141,8 @@ TEST(RlsQueries, EachDescriptorIsAQueryAndOneDenialIsTheAnswer) {
   RlsFixture frontend(policy);
   const Entries red{{"path", "/paint"}, {"x-colour", "red"}};
   const Entries alice{{"path", "/api"}, {"user", "alice"}};
-  const Told response = frontend.limit(Ask("weir").descriptor(red).descriptor(alice).descriptor(red).descriptor(red));
+  const MessageFields response =
+      frontend.limit(Ask("weir").descriptor(red).descriptor(alice).descriptor(red).descriptor(red));
   EXPECT_EQ(response.number(1), over_limit);
   ASSERT_EQ(response.all(2).size(), 4U);
   EXPECT_EQ(response.message(2, 0).number(1), ok);
@@ -152,7 +153,7 @@ TEST(RlsQueries, EachDescriptorIsAQueryAndOneDenialIsTheAnswer) {
   EXPECT_NE(response.text(5).find(R"("violated-policies":["by-colour"])"), std::string::npos) << response.text(5);
 }
 
-TEST(RlsQueries, NobodyWaitsHere) {
+TEST(RlsQueries, QueuesDoNotDelay) {
   RlsFixture frontend(policy);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor({{"path", "/line"}})).number(1), ok);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor({{"path", "/line"}})).number(1), over_limit);
@@ -160,7 +161,7 @@ TEST(RlsQueries, NobodyWaitsHere) {
 
 TEST(RlsQueries, UncoveredQueryIsOkWithoutALimit) {
   RlsFixture frontend(policy);
-  const Told response = frontend.limit(Ask("weir").descriptor({{"path", "/elsewhere"}}));
+  const MessageFields response = frontend.limit(Ask("weir").descriptor({{"path", "/elsewhere"}}));
   EXPECT_EQ(response.number(1), ok);
   EXPECT_TRUE(response.message(2).all(2).empty());
   EXPECT_TRUE(response.all(3).empty());

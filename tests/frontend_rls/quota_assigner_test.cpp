@@ -14,7 +14,7 @@ using Share = QuotaAssigner::Share;
 
 constexpr Instant noon{12h};
 
-// 200 in a second, which is its fill interval, and 80 at once.
+// 200 per second, which is the fill interval, with a burst of 80.
 constexpr Numbers two_hundred{80, {200, 1s}};
 
 struct Assigner : QuotaAssigner {
@@ -45,7 +45,7 @@ TEST(QuotaAssigner, AFillIntervalIsWholeSecondsAndHasAHundredUnits) {
       {{1, 1s}, 100s, 100},
       {{3, 7s}, 234s, 100},
       {{1, 1min}, 6'000s, 100},
-      {{1, std::chrono::days{30}}, std::chrono::days{365}, 12},  // Envoy fills no more slowly than once a year
+      {{1, std::chrono::days{30}}, std::chrono::days{365}, 12},  // Envoy refills at least once per year
       {{1, std::chrono::days{3'650}}, std::chrono::days{365}, 0},
       {{0, 1s}, 100s, 0},
   };
@@ -56,7 +56,7 @@ TEST(QuotaAssigner, AFillIntervalIsWholeSecondsAndHasAHundredUnits) {
   }
 }
 
-// 190 of 200 are divided; demand counts an eighth more than it was, and one.
+// 190 of 200 are divided. Demand is raised by an eighth plus one.
 TEST(QuotaAssigner, SmallDemandsAreMetAndLargeOnesShareTheRest) {
   struct Row {
     std::vector<std::uint64_t> demands;
@@ -68,7 +68,7 @@ TEST(QuotaAssigner, SmallDemandsAreMetAndLargeOnesShareTheRest) {
       {{8, 1'000, 1'000}, {10, 90, 90}},
       {{8, 40, 1'000}, {10, 46, 134}},
       {{0, 0, 1'000}, {1, 1, 188}},
-      {{8, 16}, {50, 59}},  // of the 161 that nobody demands, half
+      {{8, 16}, {50, 59}},  // half of the surplus of 161
       {{0}, {95}},
   };
   for (const Row& row : rows) {
@@ -104,10 +104,10 @@ TEST(QuotaAssigner, AnAssignmentIsTakenOutOfThePoolAndDoesNotComeBack) {
   const auto holder = assigner.join_with(1'000);
   EXPECT_EQ(assigner.assign_offer(holder), (Share{38, 190}));
   EXPECT_EQ(assigner.pool(noon), 42U);
-  EXPECT_EQ(assigner.held_burst(), 38U);
+  EXPECT_EQ(assigner.assigned_burst(), 38U);
   EXPECT_EQ(assigner.pool(noon + 2s), 42U) << "what is held and what is in the pool are the burst together";
   EXPECT_EQ(assigner.pool(noon + 3s), 42U) << "it ended, and was not given back";
-  EXPECT_EQ(assigner.held_burst(), 0U);
+  EXPECT_EQ(assigner.assigned_burst(), 0U);
   EXPECT_EQ(assigner.pool(noon + 3s + 100ms), 62U) << "but the rate is free";
 }
 
@@ -138,11 +138,11 @@ TEST(QuotaAssigner, AnExtendedOneCountsLonger) {
   assigner.assign_offer(holder);
   assigner.extend(holder, noon + 5s);
   EXPECT_EQ(assigner.pool(noon + 4s), 42U);
-  EXPECT_EQ(assigner.held_per_fill(), 190U);
+  EXPECT_EQ(assigner.assigned_per_fill(), 190U);
   EXPECT_EQ(assigner.pool(noon + 5s + 100ms), 62U);
 }
 
-// Otherwise all could be given out, and no rate be lowered again.
+// Otherwise the whole burst could be assigned, and no rate could be lowered.
 TEST(QuotaAssigner, SomeOfThePoolIsForLoweringOnly) {
   Assigner assigner;
   const auto first = assigner.join_with(1'000);
@@ -157,23 +157,23 @@ TEST(QuotaAssigner, SomeOfThePoolIsForLoweringOnly) {
 TEST(QuotaAssigner, AHolderHasABoundedNumberOfHolds) {
   Assigner assigner(Numbers{1'000, {200, 1s}});
   const auto holder = assigner.join_with(1'000);
-  for (std::size_t i = 0; i < QuotaAssigner::max_holds; ++i) assigner.assign(holder, {1, 1}, noon, noon + 3s);
-  EXPECT_TRUE(assigner.offer(holder, noon + 2s).is_nothing());
-  EXPECT_FALSE(assigner.offer(holder, noon + 3s).is_nothing());
+  for (std::size_t i = 0; i < QuotaAssigner::max_assignments; ++i) assigner.assign(holder, {1, 1}, noon, noon + 3s);
+  EXPECT_TRUE(assigner.offer(holder, noon + 2s).is_empty());
+  EXPECT_FALSE(assigner.offer(holder, noon + 3s).is_empty());
 }
 
-TEST(QuotaAssigner, OtherNumbersGiveNobodyAFreshBurst) {
+TEST(QuotaAssigner, ChangedNumbersDoNotGrantANewBurst) {
   Assigner assigner;
   const auto holder = assigner.join_with(1'000);
   assigner.assign_offer(holder);
   assigner.change({800, {50, 1s}}, noon);
   EXPECT_EQ(assigner.pool(noon), 42U);
   EXPECT_EQ(assigner.fill_interval(), 2s);
-  EXPECT_EQ(assigner.held_per_fill(), 380U) << "190 a second, as before";
+  EXPECT_EQ(assigner.assigned_per_fill(), 380U) << "190 a second, as before";
   EXPECT_EQ(assigner.pool(noon + 2s), 42U);
   assigner.change({10, {50, 1s}}, noon + 2s);
   EXPECT_EQ(assigner.pool(noon + 2s), 0U);
-  EXPECT_TRUE(assigner.offer(holder, noon + 2s).is_nothing());
+  EXPECT_TRUE(assigner.offer(holder, noon + 2s).is_empty());
 }
 
 TEST(QuotaAssigner, TimeThatGoesBackStandsStill) {
@@ -187,20 +187,20 @@ TEST(QuotaAssigner, TimeThatGoesBackStandsStill) {
 
 TEST(QuotaAssigner, IsAsNewWhenNothingIsOutAndThePoolIsFull) {
   Assigner assigner;
-  EXPECT_TRUE(assigner.is_as_new(noon));
+  EXPECT_TRUE(assigner.is_pristine(noon));
   const auto holder = assigner.join_with(1'000);
   assigner.assign_offer(holder);
   assigner.leave(holder);
-  EXPECT_FALSE(assigner.is_as_new(noon + 3s));
-  EXPECT_FALSE(assigner.is_as_new(noon + 3s + 189ms));
-  EXPECT_TRUE(assigner.is_as_new(noon + 3s + 190ms));
+  EXPECT_FALSE(assigner.is_pristine(noon + 3s));
+  EXPECT_FALSE(assigner.is_pristine(noon + 3s + 189ms));
+  EXPECT_TRUE(assigner.is_pristine(noon + 3s + 190ms));
 }
 
 TEST(QuotaAssigner, ABurstOfNothingAndARateOfNothingOfferNothing) {
   for (const Numbers& numbers : {Numbers{0, {200, 1s}}, Numbers{80, {0, 1s}}}) {
     Assigner assigner(numbers);
     const auto holder = assigner.join_with(1'000);
-    EXPECT_TRUE(assigner.offer(holder, noon).is_nothing());
+    EXPECT_TRUE(assigner.offer(holder, noon).is_empty());
   }
 }
 

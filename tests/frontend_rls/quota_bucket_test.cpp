@@ -29,7 +29,7 @@ TEST(QuotaBucket, TheFirstAssignmentComesWithTheFirstReport) {
   EXPECT_EQ(bucket.next(noon), std::nullopt);
 }
 
-TEST(QuotaBucket, AnAssignmentIsToldAgainInTime) {
+TEST(QuotaBucket, AnAssignmentIsRenewedInTime) {
   Bucket bucket({{limit_of(80, {200, 1s}), Cost{1}}});
   EXPECT_TRUE(bucket.next(noon)->is_new);
   EXPECT_EQ(bucket.next(noon + 499ms), std::nullopt);
@@ -38,13 +38,13 @@ TEST(QuotaBucket, AnAssignmentIsToldAgainInTime) {
   EXPECT_FALSE(bucket.next(noon + 1500ms)->is_new) << "a second is left for the way";
 }
 
-TEST(QuotaBucket, OneThatIsToldTooLateIsANewOne) {
+TEST(QuotaBucket, ALateRenewalIsANewAssignment) {
   const auto limit = limit_of(80, {200, 1s});
   Bucket bucket({{limit, Cost{1}}});
   static_cast<void>(bucket.next(noon));
-  EXPECT_EQ(limit->held_burst(), 35U);
+  EXPECT_EQ(limit->assigned_burst(), 35U);
   EXPECT_TRUE(bucket.next(noon + 1001ms)->is_new);
-  EXPECT_EQ(limit->held_burst(), 53U) << "both count, and the pool pays for both";
+  EXPECT_EQ(limit->assigned_burst(), 53U) << "both count, and the pool pays for both";
 }
 
 TEST(QuotaBucket, TheTimeToLiveIsASecondLessThanTheTimeBetweenReports) {
@@ -87,11 +87,11 @@ TEST(QuotaBucket, UnderSeveralLimitsItHasTheLeastOfEach) {
   const auto narrow = limit_of(800, {50, 1s});
   Bucket bucket({{wide, Cost{1}}, {narrow, Cost{1}}});
   EXPECT_EQ(bucket.next(noon), (QuotaAction{Kind::token_bucket, 9, 50, 2s, 2s, true}));
-  EXPECT_EQ(wide->held_per_fill(), 25U);
-  EXPECT_EQ(narrow->held_burst(), 9U);
+  EXPECT_EQ(wide->assigned_per_fill(), 25U);
+  EXPECT_EQ(narrow->assigned_burst(), 9U);
 }
 
-// However little less there is, and whether or not there is anything to pay for it.
+// Even if the reduction is small, and even if the pool is empty.
 TEST(QuotaBucket, WhereTheLimitIsLoweredWhatIsTooMuchIsTakenBack) {
   for (const auto& [burst, rate, kind] :
        std::vector<std::tuple<std::uint64_t, std::uint64_t, Kind>>{{80, 98, Kind::token_bucket},
@@ -106,8 +106,8 @@ TEST(QuotaBucket, WhereTheLimitIsLoweredWhatIsTooMuchIsTakenBack) {
     EXPECT_EQ(bucket.next(noon + 100ms)->kind, kind) << burst << " " << rate;
     for (int i = 2; i <= 40; ++i) static_cast<void>(bucket.next(noon + i * 100ms));
     EXPECT_FALSE(limit->is_overdrawn());
-    EXPECT_LE(limit->held_per_fill(), limit->per_fill());
-    EXPECT_LE(limit->held_burst(), burst);
+    EXPECT_LE(limit->assigned_per_fill(), limit->per_fill());
+    EXPECT_LE(limit->assigned_burst(), burst);
   }
 }
 
@@ -128,7 +128,7 @@ TEST(QuotaBucket, OneThatIsNotReportedIsAbandoned) {
   EXPECT_EQ(bucket.next(noon + 20s)->kind, Kind::abandon) << "three times five seconds";
 }
 
-// Envoys behind one limit of 60 a second, which report every five seconds.
+// Envoys that share a limit of 60 per second and report every five seconds.
 class Behind {
  public:
   explicit Behind(std::vector<double> demands) : limit_(limit_of(120, {60, 1s})), demands_(std::move(demands)) {
@@ -141,7 +141,7 @@ class Behind {
 
   void demand(std::vector<double> demands) { demands_ = std::move(demands); }
 
-  // What each of them admitted in a second, on the average.
+  // The average number of requests that each admitted per second.
   std::vector<double> run(Duration time) {
     std::vector<double> admitted(envoys.size());
     for (const Instant end = now_ + time; now_ < end; now_ += 10ms) {
@@ -196,9 +196,9 @@ TEST(QuotaShares, OfOneThatIsGoneGoToTheOthers) {
 TEST(QuotaShares, StayWhereTheDemandIsSteady) {
   Behind envoys({40, 50, 100});
   static_cast<void>(envoys.run(3 * Behind::interval));
-  for (Connected& envoy : envoys.envoys) envoy.told.clear();
+  for (Connected& envoy : envoys.envoys) envoy.new_actions.clear();
   static_cast<void>(envoys.run(60s));
-  for (const Connected& envoy : envoys.envoys) EXPECT_LE(envoy.told.size(), 1U) << "at most its burst, once";
+  for (const Connected& envoy : envoys.envoys) EXPECT_LE(envoy.new_actions.size(), 1U) << "at most its burst, once";
 }
 
 TEST(QuotaShares, MoveByATenthOrNotAtAll) {
@@ -208,10 +208,10 @@ TEST(QuotaShares, MoveByATenthOrNotAtAll) {
     envoys.demand(demands);
   }
   for (const Connected& envoy : envoys.envoys) {
-    ASSERT_GT(envoy.told.size(), 1U);
-    for (std::size_t i = 1; i < envoy.told.size(); ++i) {
-      const QuotaAction& before = envoy.told[i - 1];
-      const QuotaAction& after = envoy.told[i];
+    ASSERT_GT(envoy.new_actions.size(), 1U);
+    for (std::size_t i = 1; i < envoy.new_actions.size(); ++i) {
+      const QuotaAction& before = envoy.new_actions[i - 1];
+      const QuotaAction& after = envoy.new_actions[i];
       if (before.kind != Kind::token_bucket || after.kind != Kind::token_bucket) continue;
       const double rate = before.tokens_per_fill;
       const bool is_moved = std::abs(after.tokens_per_fill - rate) >= rate / 10;

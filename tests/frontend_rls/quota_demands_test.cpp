@@ -12,7 +12,7 @@ namespace {
 
 using Demand = QuotaDemands::Demand;
 
-// The prefix that ends before the first demand of at least `units`.
+// Returns the prefix before the first demand of at least `units`.
 QuotaDemands::Prefix below(const QuotaDemands& demands, std::uint64_t units) {
   return demands.before_first([&](std::uint64_t each, const auto&) { return each >= units; });
 }
@@ -53,7 +53,7 @@ RC_GTEST_PROP(QuotaDemands, RanksAndSumsAreThoseOfASortedList,
   }
 }
 
-// Whatever the order: a client chooses it.
+// In every order, because clients choose it.
 TEST(QuotaDemands, ACallVisitsALogarithmOfThem) {
   constexpr std::uint64_t count = 16'384;
   constexpr std::uint64_t max_visited = 5 * 14 / 2;  // 2.5 log2 n

@@ -1,4 +1,4 @@
-// Our reading of reports and writing of actions, against Google's library and Envoy's names.
+// Compares our reading of reports and writing of actions with Google's library and Envoy's names.
 #include <envoy/service/rate_limit_quota/v3/rlqs.pb.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-// Envoys with any demand, on streams that break, never admit more than the limit in any stretch of time.
+// Envoys with any demand, on streams that break, never admit more than the limit in any period.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -33,7 +33,7 @@ Numbers any_numbers(Chance& chance) {
   return {1 + chance.below(300), {1 + chance.below(200), chance.once_in(3) ? Duration(1min) : Duration(1s)}};
 }
 
-// A limit, what each request costs it, and whether it was kept to.
+// A limit, the cost of each request, and a check of the bound.
 struct Checked {
   std::shared_ptr<QuotaAssigner> assigner;
   Cost cost;
@@ -41,17 +41,17 @@ struct Checked {
   std::optional<Numbers> later{};  // from the second minute on
 };
 
-// The longest time that Weir stands still, the longest time to live here, and the time of the answers.
+// The longest stall of Weir, plus the longest time to live here, plus the delivery time.
 constexpr Duration until_changed = 8s;
 
-// True if it was within the limit, or if the limit has just been changed.
+// True if the limit was kept, or has just changed.
 bool admit(Checked& limit, Instant now) {
   const bool is_settled = !limit.later || now < halfway || now >= halfway + until_changed;
   return limit.check.admit(limit.cost.units(), now) || !is_settled;
 }
 
-// Two minutes of several Envoys: demand jumps every three seconds, streams break, others begin, and Weir stands still
-// for up to three seconds. False if one of the limits was passed.
+// Simulates several Envoys for two minutes: demand changes every three seconds, streams break and reconnect, and Weir
+// stalls for up to three seconds. Returns false if a limit was exceeded.
 bool stays_within(std::vector<Checked>& limits, Chance& chance, Filling filling, const QuotaTimes& times = {}) {
   Instant now{1h};
   std::vector<QuotaBucket::Part> parts;
@@ -110,7 +110,7 @@ RC_GTEST_PROP(QuotaProperties, OtherNumbersHoldWhenTheOldAssignmentsAreOver, (st
   RC_ASSERT(stays_within(limits, chance, Filling::steady));
 }
 
-// Envoy does not; but the protocol leaves it open.
+// Envoy does not do this, but the protocol allows it.
 RC_GTEST_PROP(QuotaProperties, WhoFillsInWholeIntervalsIsAtMostOneFillAhead, (std::uint32_t seed)) {
   Chance chance(seed);
   const Numbers numbers = any_numbers(chance);
@@ -120,7 +120,7 @@ RC_GTEST_PROP(QuotaProperties, WhoFillsInWholeIntervalsIsAtMostOneFillAhead, (st
   RC_ASSERT(stays_within(limits, chance, Filling::in_whole_intervals));
 }
 
-// So the simulation would find what is counted for too short a time.
+// Proves that the simulation detects assignments that are counted for too short a time.
 TEST(QuotaSimulation, FindsThatAnswersAreLaterThanIsAllowedForThem) {
   const QuotaTimes hasty{.delivery = Duration::zero()};
   int found = 0;

@@ -1,5 +1,5 @@
-// One client may have as many buckets as a stream takes: the assignments are those of the oracle, and what a call costs
-// does not grow with them.
+// With the maximum number of buckets per stream, the assignments equal those of the oracle, and the cost of a call does
+// not grow with the number of buckets.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -20,7 +20,7 @@ using Holder = QuotaAssigner::Holder;
 
 constexpr Instant noon{12h};
 
-// The same calls of both; false if they do not say the same.
+// Makes the same calls to both. Returns false if the results differ.
 class Both {
  public:
   explicit Both(std::uint32_t seed) : random_(seed), fast_(any_numbers(), noon), naive_(fast_.numbers(), noon) {}
@@ -47,9 +47,9 @@ class Both {
   }
 
   [[nodiscard]] bool agree() {
-    return fast_.pool(now_) == naive_.pool(now_) && fast_.held_burst() == naive_.held_burst() &&
-           fast_.held_per_fill() == naive_.held_per_fill() && fast_.is_overdrawn() == naive_.is_overdrawn() &&
-           fast_.is_as_new(now_) == naive_.is_as_new(now_) && std::ranges::all_of(holders_, [&](Holder holder) {
+    return fast_.pool(now_) == naive_.pool(now_) && fast_.assigned_burst() == naive_.assigned_burst() &&
+           fast_.assigned_per_fill() == naive_.assigned_per_fill() && fast_.is_overdrawn() == naive_.is_overdrawn() &&
+           fast_.is_pristine(now_) == naive_.is_pristine(now_) && std::ranges::all_of(holders_, [&](Holder holder) {
              return fast_.fair(holder) == naive_.fair(holder) &&
                     fast_.offer(holder, now_) == naive_.offer(holder, now_);
            });
@@ -106,7 +106,7 @@ RC_GTEST_PROP(QuotaScale, AssignmentsAreThoseOfTheOracle, (std::uint32_t seed)) 
   }
 }
 
-// A limit with so many holders, each with an assignment until noon + 10s.
+// A limit with this many holders, each with an assignment until noon + 10s.
 struct Crowd : QuotaAssigner {
   explicit Crowd(std::uint64_t count) : QuotaAssigner({100'000'000, {1'000'000, 1s}}, noon) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -116,7 +116,7 @@ struct Crowd : QuotaAssigner {
     }
   }
 
-  // Of the costliest of a few calls.
+  // The cost of the most expensive of a few calls.
   template <class Call>
   std::uint64_t visits(const Call& call) {
     std::uint64_t highest = 0;
@@ -131,12 +131,12 @@ struct Crowd : QuotaAssigner {
 
 TEST(QuotaScale, ACallVisitsItsHolderAndALogarithmOfTheOthers) {
   constexpr std::uint64_t log2 = 14;
-  constexpr std::uint64_t descents = 8;  // through the demands, in the costliest call
+  constexpr std::uint64_t descents = 8;  // through the demands, in the most expensive call
   constexpr std::uint64_t bound = 2 + descents * 5 * log2 / 2;
   Crowd crowd(16'384);
   EXPECT_LE(crowd.visits([&](Holder holder) { crowd.set_demand(holder, 5 * holder, Cost{1}, 1s); }), bound);
   EXPECT_LE(crowd.visits([&](Holder holder) {
-    crowd.set_demand(holder, holder, Cost{1}, 1s);  // they are divided anew
+    crowd.set_demand(holder, holder, Cost{1}, 1s);  // forces a new division
     static_cast<void>(crowd.offer(holder, noon + 1s));
   }),
             bound);
@@ -150,12 +150,12 @@ TEST(QuotaScale, ACallEndsABoundedNumberOfHoldsAndTheNextOnesTheRest) {
   Crowd crowd(2'000);
   const std::uint64_t pool = crowd.pool(noon);
   std::uint64_t calls = 0;
-  for (std::uint64_t held = crowd.held_burst(); held > 0; ++calls) {
+  for (std::uint64_t held = crowd.assigned_burst(); held > 0; ++calls) {
     const std::uint64_t before = crowd.visited();
     const std::uint64_t found = crowd.pool(noon + 11s);
-    EXPECT_LE(crowd.visited() - before, QuotaAssigner::max_ends);
-    EXPECT_LT(crowd.held_burst(), held);
-    held = crowd.held_burst();
+    EXPECT_LE(crowd.visited() - before, QuotaAssigner::max_expired);
+    EXPECT_LT(crowd.assigned_burst(), held);
+    held = crowd.assigned_burst();
     if (held > 0) {
       EXPECT_LE(found, pool) << "not more than if all were still out";
     }
@@ -164,7 +164,7 @@ TEST(QuotaScale, ACallEndsABoundedNumberOfHoldsAndTheNextOnesTheRest) {
   EXPECT_EQ(crowd.pool(noon + 11s), pool + 2'000) << "the rate of the last second, up to the burst";
 }
 
-TEST(QuotaScale, OtherNumbersWithTheSameFillIntervalVisitNobody) {
+TEST(QuotaScale, ChangedNumbersWithTheSameFillIntervalVisitNoHolder) {
   Crowd crowd(16'384);
   const std::uint64_t before = crowd.visited();
   crowd.change({5'000, {5'000, 1s}}, noon);
@@ -172,7 +172,7 @@ TEST(QuotaScale, OtherNumbersWithTheSameFillIntervalVisitNobody) {
   EXPECT_TRUE(crowd.is_overdrawn());
 }
 
-// Streams, whose buckets fall under one limit.
+// Streams with buckets under one limit.
 struct Streams : Quotas {
   explicit Streams(const Bounds& bounds = {}) : Quotas({}, bounds) {}
 
@@ -189,18 +189,18 @@ struct Streams : Quotas {
 TEST(QuotaScale, ACollectVisitsAsManyBucketsAsItIsAllowedAndTheNextOnesTheRest) {
   Streams quotas;
   const auto stream = quotas.open_with(1'000);
-  std::size_t said = 0;
-  const auto say = [&](std::string_view, const QuotaAction&) { ++said; };
+  std::size_t sent = 0;
+  const auto say = [&](std::string_view, const QuotaAction&) { ++sent; };
   for (const std::size_t expected : std::vector<std::size_t>{300, 600, 900, 1'000}) {
     EXPECT_TRUE(stream->has_more());
     EXPECT_EQ(stream->collect(noon, Streams::terms, say, 300), expected == 1'000 ? 200U : 0U);
-    EXPECT_EQ(said, expected) << "those that were reported";
+    EXPECT_EQ(sent, expected) << "those that were reported";
   }
   EXPECT_FALSE(stream->has_more());
   stream->begin_round();
   for (const std::size_t expected : std::vector<std::size_t>{1'600, 2'000}) {
     stream->collect(noon + 500ms, Streams::terms, say, 600);
-    EXPECT_EQ(said, expected) << "all are said again";
+    EXPECT_EQ(sent, expected) << "all are sent again";
   }
 }
 
@@ -212,10 +212,10 @@ TEST(QuotaScale, AReportedBucketIsAnsweredBeforeTheRound) {
   stream->begin_round();
   stream->collect(noon + 500ms, Streams::terms, ignored, 10);
   stream->report("zebra", 1, Streams::terms, noon + 500ms);
-  std::vector<std::string> said;
+  std::vector<std::string> sent;
   stream->collect(
-      noon + 500ms, Streams::terms, [&](std::string_view id, const QuotaAction&) { said.emplace_back(id); }, 1);
-  EXPECT_EQ(said, std::vector<std::string>{"zebra"});
+      noon + 500ms, Streams::terms, [&](std::string_view id, const QuotaAction&) { sent.emplace_back(id); }, 1);
+  EXPECT_EQ(sent, std::vector<std::string>{"zebra"});
 }
 
 TEST(QuotaScale, TheBucketsOfAStreamThatHasEndedAreReleasedInBatches) {
@@ -232,7 +232,7 @@ TEST(QuotaScale, TheBucketsOfAStreamThatHasEndedAreReleasedInBatches) {
   EXPECT_EQ(quotas.figures().buckets, 0U);
 }
 
-// No loop may be there to release them: the other streams do.
+// Without a loop, other streams release the buckets.
 TEST(QuotaScale, OtherStreamsReleaseThemAsWell) {
   Streams quotas({.buckets = 1'000});
   quotas.open_with(1'000).reset();
@@ -240,7 +240,7 @@ TEST(QuotaScale, OtherStreamsReleaseThemAsWell) {
   EXPECT_EQ(quotas.figures().refused, 0U);
 }
 
-// Buckets of one consumer may have other numbers each, if tiers share a key.
+// Buckets of one consumer may have different numbers if tiers share a key.
 TEST(QuotaScale, ALimitWithManyHoldersChangesItsNumbersOnceASecond) {
   const auto terms = [](std::string_view id) {
     const bool is_gold = id.back() % 2 == 0;  // fill intervals differ

@@ -1,4 +1,4 @@
-// The quota service over its protocol: streams of reports, and what they are answered.
+// The quota service over its protocol: streams of reports and their responses.
 #include <gtest/gtest.h>
 
 #include "tests/frontend_rls/rls_fixture.h"
@@ -60,12 +60,12 @@ class Reports {
 };
 
 // A BucketAction.
-struct Action : Told {
-  using Told::Told;
-  [[nodiscard]] Told strategy() const { return Told(message(2).text(3)); }
-  [[nodiscard]] Told token_bucket() const { return Told(strategy().text(3)); }
+struct Action : MessageFields {
+  using MessageFields::MessageFields;
+  [[nodiscard]] MessageFields strategy() const { return MessageFields(message(2).text(3)); }
+  [[nodiscard]] MessageFields token_bucket() const { return MessageFields(strategy().text(3)); }
   [[nodiscard]] std::uint64_t max_tokens() const { return token_bucket().number(1); }
-  [[nodiscard]] std::uint64_t tokens_per_fill() const { return Told(token_bucket().text(2)).number(1); }
+  [[nodiscard]] std::uint64_t tokens_per_fill() const { return MessageFields(token_bucket().text(2)).number(1); }
   [[nodiscard]] bool allows() const { return strategy().parts.empty() && strategy().number(1) == 0; }
   [[nodiscard]] bool denies() const { return strategy().number(1) == 1; }
   [[nodiscard]] bool abandons() const { return !all(3).empty(); }
@@ -89,11 +89,11 @@ struct QuotaFixture : RlsFixture {
     tick();
     exchange();
   }
-  // All that the stream was told since the last time.
+  // Returns all responses since the last call.
   std::vector<Action> actions(std::int32_t stream) {
     std::vector<Action> all;
     for (const std::string& message : messages_of(client.reply(stream))) {
-      for (const std::string& action : Told(message).all(1)) all.emplace_back(action);
+      for (const std::string& action : MessageFields(message).all(1)) all.emplace_back(action);
     }
     client.reply(stream).body.clear();
     return all;
@@ -114,13 +114,13 @@ TEST(QuotaService, AReportIsAnsweredWithAnAssignment) {
   EXPECT_EQ(action.message(2).message(2).number(1), 2U) << "seconds to live";
   EXPECT_EQ(action.max_tokens(), 35U);
   EXPECT_EQ(action.tokens_per_fill(), 100U);
-  const Told interval = action.token_bucket().message(3);
+  const MessageFields interval = action.token_bucket().message(3);
   EXPECT_EQ(interval.number(1), 1U);
   EXPECT_EQ(interval.number(2), 1U) << "for Envoy, which does not compare the seconds";
   EXPECT_FALSE(envoy.client.reply(stream).closed);
 }
 
-TEST(QuotaService, AssignmentsAreToldAgainWithoutAReport) {
+TEST(QuotaService, AssignmentsAreRenewedWithoutAReport) {
   QuotaFixture envoy;
   const auto stream = envoy.open(Reports("weir").bucket({{"path", "/api/x"}}));
   static_cast<void>(envoy.actions(stream));
@@ -134,7 +134,7 @@ TEST(QuotaService, ABucketIsMatchedAsItsPolicyHasIt) {
   struct Row {
     std::string_view domain;
     Entries id;
-    std::string_view told;
+    std::string_view result;
   };
   const std::vector<Row> of_policy{
       {"weir", {{"path", "/api/x"}}, "tokens"},
@@ -157,9 +157,9 @@ TEST(QuotaService, ABucketIsMatchedAsItsPolicyHasIt) {
     for (const Row& row : rows) {
       QuotaFixture envoy(text);
       const Action action = envoy.action(envoy.open(Reports(row.domain).bucket(row.id)));
-      const std::string_view told = action.tokens_per_fill() > 0 ? "tokens" : action.denies() ? "denied" : "allowed";
-      EXPECT_EQ(told, row.told) << row.domain << " " << row.id[0].first << "=" << row.id[0].second;
-      EXPECT_EQ(action.allows(), row.told == "allowed");
+      const std::string_view result = action.tokens_per_fill() > 0 ? "tokens" : action.denies() ? "denied" : "allowed";
+      EXPECT_EQ(result, row.result) << row.domain << " " << row.id[0].first << "=" << row.id[0].second;
+      EXPECT_EQ(action.allows(), row.result == "allowed");
     }
   };
   expect(policy, of_policy);
@@ -246,7 +246,7 @@ TEST(QuotaService, AStreamWithoutBucketsStaysOpen) {
   EXPECT_EQ(envoy.action(stream).tokens_per_fill(), 100U);
 }
 
-// Each of them ends its own stream, and nothing else.
+// Each error ends its own stream only.
 TEST(QuotaService, BrokenMessagesEndTheirStreamOnly) {
   struct Row {
     std::string body;
@@ -261,15 +261,15 @@ TEST(QuotaService, BrokenMessagesEndTheirStreamOnly) {
     too_many = framed(message);
   }
   const std::vector<Row> rows{
-      {framed("\xff\xff\xff"), "13", "the message is no RateLimitQuotaUsageReports"},
-      {framed(std::string("\x0a\x04weir\x12\x02\x0a\x05", 10)), "13", "the message is no RateLimitQuotaUsageReports"},
-      {Reports().bucket({{"path", "/"}}).body(), "3", "the first message has to name the domain"},
-      {Reports("weir").bucket({}).body(), "3", "a bucket has no id"},
-      {Reports("weir").body() + Reports("other").body(), "3", "a stream has one domain"},
-      {too_many, "8", "this is more than is accepted here"},
-      {std::string("\x01\0\0\0\0", 5), "12", "messages are taken uncompressed only"},
-      {std::string("\x07\0\0\0\0", 5), "13", "the message begins with a byte that is neither 0 nor 1"},
-      {std::string("\0\xff\xff\xff\xff", 5), "8", "the message is longer than is accepted here"},
+      {framed("\xff\xff\xff"), "13", "invalid RateLimitQuotaUsageReports message"},
+      {framed(std::string("\x0a\x04weir\x12\x02\x0a\x05", 10)), "13", "invalid RateLimitQuotaUsageReports message"},
+      {Reports().bucket({{"path", "/"}}).body(), "3", "the first message must name the domain"},
+      {Reports("weir").bucket({}).body(), "3", "bucket id must not be empty"},
+      {Reports("weir").body() + Reports("other").body(), "3", "the domain must not change within a stream"},
+      {too_many, "8", "message too large or too many unread responses"},
+      {std::string("\x01\0\0\0\0", 5), "12", "compressed messages are not supported"},
+      {std::string("\x07\0\0\0\0", 5), "13", "invalid compressed flag: must be 0 or 1"},
+      {std::string("\0\xff\xff\xff\xff", 5), "8", "message too long"},
   };
   QuotaFixture envoy;
   const auto good = envoy.open(Reports("weir").bucket({{"path", "/api/x"}}));

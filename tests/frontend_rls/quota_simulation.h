@@ -1,9 +1,8 @@
-// Envoys that enforce what QuotaBuckets tell them, on simulated time: for tests of the assignments.
+// Simulated Envoys that enforce the actions of QuotaBuckets, on simulated time.
 //
-// As Envoy 1.38 does it: an assignment with other numbers is a new, full bucket; with the same numbers its time begins
-// again, and the tokens stay; when its time is over everything is denied; a fill interval is whole seconds, and its
-// seconds are not compared. Answers arrive in order and within the time that is allowed for them, or, when the stream
-// breaks, not at all.
+// They behave like Envoy 1.38: an assignment with different numbers is a new, full bucket; one with the same numbers
+// renews the time to live and keeps the tokens; after it expires everything is denied; the fill interval is in whole
+// seconds. Responses arrive in order and within the delivery time, or not at all if the stream breaks.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +18,12 @@
 
 namespace weir::frontend {
 
-// Whether requests stay within a limit in every stretch of time: the level of a bucket that they are poured into.
+// Checks that requests stay within a limit in every period, as the level of a leaky bucket.
 class BoundCheck {
  public:
   explicit BoundCheck(const QuotaAssigner::Numbers& numbers) : numbers_(numbers) {}
 
-  // False if there were more than burst + T x rate in some stretch T that ends now.
+  // Returns false if there were more than burst + T x rate in some period T that ends now.
   [[nodiscard]] bool admit(std::uint64_t units, Instant now) {
     const auto per = static_cast<std::uint64_t>(numbers_.rate.per.count());
     const auto passed = static_cast<std::uint64_t>((now - at_).count());
@@ -66,7 +65,7 @@ class SimulatedEnvoy {
     ++requests_;
     return admitted;
   }
-  // Since the last time.
+  // Returns the requests since the last report.
   [[nodiscard]] std::uint64_t take_requests() { return std::exchange(requests_, 0); }
   [[nodiscard]] const std::optional<QuotaAction>& action() const { return action_; }
 
@@ -98,37 +97,37 @@ class SimulatedEnvoy {
   std::uint64_t requests_ = 0;
 };
 
-// An Envoy, its stream to Weir, and the bucket at the other end.
+// An Envoy, its stream to Weir, and the bucket at Weir.
 class Connected {
  public:
   Connected(std::vector<QuotaBucket::Part> parts, Duration report_every, Filling filling = Filling::steady,
             const QuotaTimes& times = {})
       : parts_(std::move(parts)), report_every_(report_every), times_(times), envoy_(filling) {}
 
-  // A stream begins with a report.
+  // Opens a stream, which begins with a report.
   void connect(Instant now) {
     bucket_ = std::make_unique<QuotaBucket>(parts_, times_, now);
     report(now);
   }
-  // What is under way is lost; Envoy keeps what it has.
+  // Breaks the stream. Responses in transit are lost; Envoy keeps its assignment.
   void disconnect() {
     bucket_.reset();
     in_flight_.clear();
   }
   [[nodiscard]] bool connected() const { return bucket_ != nullptr; }
 
-  // Reports if it is time to, and is answered.
+  // Reports if a report is due, and receives the response.
   void serve(Instant now, Duration delay = {}) {
     if (!bucket_) return;
     if (now >= reported_at_ + report_every_) report(now);
     const auto action = bucket_->next(now);
     if (!action) return;
-    if (action->is_new) told.push_back(*action);
+    if (action->is_new) new_actions.push_back(*action);
     const Instant arrival = in_flight_.empty() ? now + delay : std::max(now + delay, in_flight_.back().second);
     in_flight_.emplace_back(*action, arrival);
     if (action->kind == QuotaAction::Kind::abandon) bucket_.reset();
   }
-  // What is due arrives.
+  // Delivers the responses that are due.
   void receive(Instant now) {
     for (; !in_flight_.empty() && in_flight_.front().second <= now; in_flight_.pop_front()) {
       envoy_.receive(in_flight_.front().first, in_flight_.front().second);
@@ -136,7 +135,7 @@ class Connected {
   }
 
   [[nodiscard]] bool admits(Instant now) { return envoy_.admits(now); }
-  // In requests a second; zero: it has none.
+  // In requests per second; zero: no assignment.
   [[nodiscard]] double rate() const {
     const auto& action = envoy_.action();
     if (!action || action->kind != QuotaAction::Kind::token_bucket) return 0;
@@ -144,7 +143,7 @@ class Connected {
   }
   [[nodiscard]] const std::optional<QuotaAction>& action() const { return envoy_.action(); }
 
-  std::vector<QuotaAction> told;  // that were new
+  std::vector<QuotaAction> new_actions;
 
  private:
   void report(Instant now) {

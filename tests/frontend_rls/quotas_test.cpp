@@ -16,8 +16,9 @@ QuotaTerms under(const std::string& state, std::uint64_t burst = 80, Rate rate =
   return {.admits = true, .limits = {{state, {burst, rate}, Cost{1}}}};
 }
 
-// What a stream is told, by bucket.
-std::map<std::string, QuotaAction> told(QuotaStream& stream, Instant now, const QuotaStream::TermsOf& terms_of = {}) {
+// Returns the actions of a stream by bucket.
+std::map<std::string, QuotaAction> actions_of(QuotaStream& stream, Instant now,
+                                              const QuotaStream::TermsOf& terms_of = {}) {
   std::map<std::string, QuotaAction> all;
   const auto say = [&](std::string_view id, const QuotaAction& action) { all.emplace(id, action); };
   stream.begin_round();
@@ -36,8 +37,8 @@ TEST(Quotas, StreamsShareALimit) {
   const auto other = quotas.open();
   report(*one, "a", under("limit"));
   report(*other, "a", under("limit"));
-  EXPECT_EQ(told(*one, noon).at("a").tokens_per_fill, 95U);
-  EXPECT_EQ(told(*other, noon).at("a").tokens_per_fill, 53U) << "half of what is left";
+  EXPECT_EQ(actions_of(*one, noon).at("a").tokens_per_fill, 95U);
+  EXPECT_EQ(actions_of(*other, noon).at("a").tokens_per_fill, 53U) << "half of what is left";
   EXPECT_EQ(quotas.figures().streams, 2U);
   EXPECT_EQ(quotas.figures().buckets, 2U);
   EXPECT_EQ(quotas.figures().states, 1U);
@@ -50,7 +51,7 @@ TEST(Quotas, BucketsOfOneStreamMayShareALimit) {
   report(*stream, "a", under("limit"));
   report(*stream, "b", under("limit"));
   report(*stream, "c", under("other"));
-  EXPECT_EQ(told(*stream, noon).size(), 3U);
+  EXPECT_EQ(actions_of(*stream, noon).size(), 3U);
   EXPECT_EQ(quotas.figures().states, 2U);
 }
 
@@ -59,13 +60,14 @@ TEST(Quotas, NodesDivideALimitEvenly) {
   quotas.set_nodes(4, noon);
   const auto stream = quotas.open();
   report(*stream, "a", under("limit"));
-  auto action = told(*stream, noon).at("a");
+  auto action = actions_of(*stream, noon).at("a");
   EXPECT_EQ(action.max_tokens, 9U);  // 20 is a quarter, half of it with the holders
   EXPECT_EQ(action.tokens_per_fill, 50U);
   EXPECT_EQ(action.fill_interval, 2s);
   quotas.set_nodes(10, noon + 100ms);
-  EXPECT_EQ(told(*stream, noon + 100ms).at("a").kind, Kind::deny_all) << "its nine tokens are more than a tenth of 80";
-  action = told(*stream, noon + 4s).at("a");
+  EXPECT_EQ(actions_of(*stream, noon + 100ms).at("a").kind, Kind::deny_all)
+      << "its nine tokens are more than a tenth of 80";
+  action = actions_of(*stream, noon + 4s).at("a");
   EXPECT_EQ(action.kind, Kind::token_bucket);
   EXPECT_EQ(action.tokens_per_fill, 50U);
   EXPECT_EQ(action.fill_interval, 5s);
@@ -77,12 +79,12 @@ TEST(Quotas, WhatIsBeyondTheBoundsIsNotKept) {
   const auto two = quotas.open();
   EXPECT_EQ(quotas.open(), nullptr);
   for (const char* const id : {"a", "b", "c", "d", "longer than ten bytes"}) report(*one, id, under(id));
-  EXPECT_EQ(told(*one, noon).size(), 3U);
+  EXPECT_EQ(actions_of(*one, noon).size(), 3U);
   EXPECT_EQ(quotas.figures().refused, 2U);
-  report(*two, "e", under("e"));  // no room for its limit
+  report(*two, "e", under("e"));  // too many states
   report(*two, "f", {});
   report(*two, "g", {});
-  EXPECT_EQ(told(*two, noon).size(), 1U);
+  EXPECT_EQ(actions_of(*two, noon).size(), 1U);
   EXPECT_EQ(quotas.figures().refused, 4U);
   EXPECT_EQ(quotas.figures().buckets, 4U);
 }
@@ -93,7 +95,7 @@ TEST(Quotas, StreamsThatAreGoneMakeRoom) {
     const auto stream = quotas.open();
     ASSERT_NE(stream, nullptr);
     report(*stream, "a", {});
-    EXPECT_EQ(told(*stream, noon).size(), 1U);
+    EXPECT_EQ(actions_of(*stream, noon).size(), 1U);
   }
   EXPECT_EQ(quotas.figures().streams, 0U);
   EXPECT_EQ(quotas.figures().buckets, 0U);
@@ -103,9 +105,9 @@ TEST(Quotas, AbandonedBucketsAreForgotten) {
   Quotas quotas;
   const auto stream = quotas.open();
   report(*stream, "a", {});
-  EXPECT_EQ(told(*stream, noon + 60s).at("a").kind, Kind::abandon);
+  EXPECT_EQ(actions_of(*stream, noon + 60s).at("a").kind, Kind::abandon);
   EXPECT_EQ(quotas.figures().buckets, 0U);
-  EXPECT_TRUE(told(*stream, noon + 61s).empty());
+  EXPECT_TRUE(actions_of(*stream, noon + 61s).empty());
 }
 
 TEST(Quotas, ALimitIsForgottenWhenItIsAsNewAndNotBefore) {
@@ -114,12 +116,12 @@ TEST(Quotas, ALimitIsForgottenWhenItIsAsNewAndNotBefore) {
   {
     const auto stream = quotas.open();
     report(*stream, "a", under("slow", 80, {1, 1min}));
-    EXPECT_EQ(told(*stream, noon).at("a").kind, Kind::token_bucket);
+    EXPECT_EQ(actions_of(*stream, noon).at("a").kind, Kind::token_bucket);
   }
   const auto stream = quotas.open();
-  static_cast<void>(told(*stream, noon + 20s));
+  static_cast<void>(actions_of(*stream, noon + 20s));
   EXPECT_EQ(quotas.figures().states, 1U);
-  static_cast<void>(told(*stream, noon + 1h));
+  static_cast<void>(actions_of(*stream, noon + 1h));
   EXPECT_EQ(quotas.figures().states, 0U);
 }
 
@@ -128,16 +130,17 @@ TEST(Quotas, AnotherPolicyChangesWhatBucketsFallUnder) {
   const auto stream = quotas.open();
   report(*stream, "a", under("limit"));
   report(*stream, "b", under("limit"));
-  EXPECT_EQ(told(*stream, noon).size(), 2U);
-  stream->match_again();
-  const auto all = told(*stream, noon + 100ms,
-                        [](std::string_view id) { return id == "a" ? under("limit", 80, {20, 1s}) : QuotaTerms{}; });
+  EXPECT_EQ(actions_of(*stream, noon).size(), 2U);
+  stream->rematch();
+  const auto all = actions_of(*stream, noon + 100ms, [](std::string_view id) {
+    return id == "a" ? under("limit", 80, {20, 1s}) : QuotaTerms{};
+  });
   EXPECT_EQ(all.at("b").kind, Kind::allow_all);
   EXPECT_EQ(all.at("a").kind, Kind::token_bucket);
   EXPECT_EQ(all.at("a").fill_interval, 5s);
-  stream->match_again();
+  stream->rematch();
   const auto denied = [](std::string_view) { return QuotaTerms{.admits = false, .limits = {}}; };
-  EXPECT_EQ(told(*stream, noon + 200ms, denied).at("a").kind, Kind::deny_all);
+  EXPECT_EQ(actions_of(*stream, noon + 200ms, denied).at("a").kind, Kind::deny_all);
 }
 
 }  // namespace

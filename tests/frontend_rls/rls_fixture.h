@@ -1,4 +1,4 @@
-// Verbs for tests of the rate limit service frontend: a client calls, and looks at the answers.
+// Verbs for tests of the rate limit service frontend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,14 +37,14 @@ inline std::string framed(std::string_view message) {
   return out;
 }
 
-// A RateLimitRequest, as a message in a body.
+// Builds a RateLimitRequest as a message in a body.
 class Ask {
  public:
   explicit Ask(std::string_view domain) {
     if (!domain.empty()) wire::protobuf::append_bytes(bytes_, 1, domain);
   }
   Ask& descriptor(const Entries& entries) { return descriptor(entries, {}); }
-  // `more`: its other fields.
+  // `more` has the other fields.
   Ask& descriptor(const Entries& entries, std::string_view more) {
     wire::protobuf::append_message(bytes_, 2, [&] {
       for (const auto& [key, value] : entries) {
@@ -86,9 +86,9 @@ inline std::string override_field(std::uint64_t requests, std::uint64_t unit) {
   return out;
 }
 
-// What is read of a message: numbers and bytes by field.
-struct Told {
-  explicit Told(std::string_view message) {
+// The fields of a message: numbers and bytes by field number.
+struct MessageFields {
+  explicit MessageFields(std::string_view message) {
     wire::protobuf::Reader reader(message);
     while (reader.next()) {
       for (std::uint32_t field = 1; field < 10; ++field) {
@@ -111,19 +111,19 @@ struct Told {
     }
     return found;
   }
-  [[nodiscard]] Told message(std::uint32_t field, std::size_t index = 0) const {
+  [[nodiscard]] MessageFields message(std::uint32_t field, std::size_t index = 0) const {
     const auto found = all(field);
     EXPECT_LT(index, found.size());
-    return Told(index < found.size() ? found[index] : std::string());
+    return MessageFields(index < found.size() ? found[index] : std::string());
   }
   [[nodiscard]] std::string text(std::uint32_t field) const {
     const auto found = all(field);
     return found.empty() ? std::string() : found.front();
   }
-  // Of response_headers_to_add; empty: it is not there.
+  // Returns a value of response_headers_to_add; empty if absent.
   [[nodiscard]] std::string header(std::string_view name) const {
     for (const std::string& pair : all(3)) {
-      if (Told(pair).text(1) == name) return Told(pair).text(2);
+      if (MessageFields(pair).text(1) == name) return MessageFields(pair).text(2);
     }
     return {};
   }
@@ -132,7 +132,7 @@ struct Told {
   std::vector<std::pair<std::uint32_t, std::string>> parts;
 };
 
-// Empty: it is not there.
+// Empty if the field is absent.
 inline std::string field_of(const Reply& reply, const std::string& name) {
   const auto found = reply.fields.find(name);
   return found == reply.fields.end() ? std::string() : found->second;
@@ -144,7 +144,7 @@ inline std::string message_of(const Reply& reply) {
   return field_of(reply, "grpc-message");
 }
 
-// The messages of an answer's body.
+// Returns the messages in the body of a response.
 inline std::vector<std::string> messages_of(const Reply& reply) {
   std::vector<std::string> messages;
   std::string_view rest = reply.body;
@@ -163,22 +163,22 @@ class RlsFixture : public ContextFixture {
   explicit RlsFixture(std::string_view policy, RlsOptions options = {}, Settings settings = {})
       : ContextFixture(policy, settings), frontend(context, health, std::move(options)), talk(frontend.open({}, {})) {}
 
-  // Everything that both have to say.
+  // Exchanges bytes until neither side sends any.
   void exchange() {
-    for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) client.hear(talk.say(bytes));
+    for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) client.hear(talk.send(bytes));
   }
   const Reply& call(const std::string& path, std::string body, const Fields& fields = {}) {
     const auto stream = client.ask(post(path, fields), std::move(body));
     exchange();
     return client.reply(stream);
   }
-  // The RateLimitResponse to it.
-  Told limit(const Ask& ask) {
+  // Returns the RateLimitResponse.
+  MessageFields limit(const Ask& ask) {
     const Reply& reply = call(should_rate_limit, ask.body());
     EXPECT_EQ(status_of(reply), "0") << message_of(reply);
     const auto messages = messages_of(reply);
     EXPECT_EQ(messages.size(), 1U);
-    return Told(messages.empty() ? std::string() : messages.front());
+    return MessageFields(messages.empty() ? std::string() : messages.front());
   }
   void tick(net::SteadyTime now = {}) {
     net::Output out;

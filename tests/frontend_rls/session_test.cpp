@@ -1,4 +1,4 @@
-// What is around the calls: tokens, deadlines, health, reflection, the end.
+// Tokens, deadlines, health, reflection and shutdown.
 #include <gtest/gtest.h>
 
 #include "tests/frontend_rls/rls_fixture.h"
@@ -97,7 +97,7 @@ TEST(RlsSession, TokenIsAskedForOfAllButHealth) {
 TEST(RlsSession, HealthIsThatOfTheServer) {
   RlsFixture frontend(policy);
   const auto status = [&](std::string_view name) {
-    return Told(messages_of(frontend.call(health_check, service(name))).at(0)).number(1);
+    return MessageFields(messages_of(frontend.call(health_check, service(name))).at(0)).number(1);
   };
   EXPECT_EQ(status(""), 1U);
   EXPECT_EQ(status("ratelimit"), 1U);
@@ -106,18 +106,18 @@ TEST(RlsSession, HealthIsThatOfTheServer) {
   EXPECT_EQ(status("ratelimit"), 2U);
 }
 
-TEST(RlsSession, WatchersAreToldOfChangesAndOfTheEnd) {
+TEST(RlsSession, WatchersAreNotifiedOfChangesAndShutdown) {
   RlsFixture frontend(policy);
   const auto known = frontend.client.ask(post(health_watch), service(""));
   const auto unknown = frontend.client.ask(post(health_watch), service("other"));
   frontend.exchange();
   EXPECT_EQ(messages_of(frontend.client.reply(known)).size(), 1U);
-  EXPECT_EQ(Told(messages_of(frontend.client.reply(unknown)).at(0)).number(1), 3U);
+  EXPECT_EQ(MessageFields(messages_of(frontend.client.reply(unknown)).at(0)).number(1), 3U);
   frontend.tick();
   EXPECT_EQ(messages_of(frontend.client.reply(known)).size(), 1U);
   frontend.health.set_serving(false);
   frontend.tick();
-  EXPECT_EQ(Told(messages_of(frontend.client.reply(known)).at(1)).number(1), 2U);
+  EXPECT_EQ(MessageFields(messages_of(frontend.client.reply(known)).at(1)).number(1), 2U);
   EXPECT_FALSE(frontend.client.reply(known).closed);
   EXPECT_EQ(messages_of(frontend.client.reply(unknown)).size(), 1U);
 }
@@ -162,7 +162,7 @@ TEST(RlsSession, AllCallsOfALargeReadAreAnswered) {
 
 TEST(RlsSession, BytesOfAnotherProtocolCloseTheConnection) {
   RlsFixture frontend(policy);
-  frontend.talk.say("GET / HTTP/1.1\r\nHost: weir\r\n\r\n");
+  frontend.talk.send("GET / HTTP/1.1\r\nHost: weir\r\n\r\n");
   EXPECT_TRUE(frontend.talk.closing());
 }
 
@@ -175,20 +175,20 @@ TEST(RlsSession, ReflectionAnswersEachMessageOfAnOpenCall) {
   RlsFixture frontend(policy);
   const auto stream = frontend.client.ask(post(reflection), ask(7, ""), true);
   frontend.exchange();
-  auto said = messages_of(frontend.client.reply(stream));
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_NE(said[0].find("envoy.service.ratelimit.v3.RateLimitService"), std::string::npos);
-  EXPECT_NE(said[0].find("grpc.health.v1.Health"), std::string::npos);
-  EXPECT_NE(said[0].find("grpc.reflection.v1.ServerReflection"), std::string::npos);
+  auto sent = messages_of(frontend.client.reply(stream));
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_NE(sent[0].find("envoy.service.ratelimit.v3.RateLimitService"), std::string::npos);
+  EXPECT_NE(sent[0].find("grpc.health.v1.Health"), std::string::npos);
+  EXPECT_NE(sent[0].find("grpc.reflection.v1.ServerReflection"), std::string::npos);
 
   frontend.client.send(stream, ask(4, "envoy.service.ratelimit.v3.RateLimitService.ShouldRateLimit") +
                                    ask(3, "google/protobuf/duration.proto") + ask(4, "no.such.Symbol"));
   frontend.exchange();
-  said = messages_of(frontend.client.reply(stream));
-  ASSERT_EQ(said.size(), 4U);
-  EXPECT_NE(Told(said[1]).message(4).text(1).find("envoy/service/ratelimit/v3/rls.proto"), std::string::npos);
-  EXPECT_NE(Told(said[2]).message(4).text(1).find("google.protobuf"), std::string::npos);
-  EXPECT_EQ(Told(said[3]).message(7).number(1), 5U);
+  sent = messages_of(frontend.client.reply(stream));
+  ASSERT_EQ(sent.size(), 4U);
+  EXPECT_NE(MessageFields(sent[1]).message(4).text(1).find("envoy/service/ratelimit/v3/rls.proto"), std::string::npos);
+  EXPECT_NE(MessageFields(sent[2]).message(4).text(1).find("google.protobuf"), std::string::npos);
+  EXPECT_EQ(MessageFields(sent[3]).message(7).number(1), 5U);
   EXPECT_FALSE(frontend.client.reply(stream).closed);
 
   frontend.client.send(stream, "", true);
@@ -208,7 +208,7 @@ TEST(RlsSession, ReflectionOfOneWhoDoesNotReadIsEnded) {
   options.limits.unsent_bytes = 100'000;
   RlsFixture frontend(policy, options);
   const auto stream = frontend.client.ask(post(reflection), all, true);
-  const std::string answer = frontend.talk.say(frontend.client.bytes());  // the client's window is 65,535 bytes
+  const std::string answer = frontend.talk.send(frontend.client.bytes());  // the client's window is 65,535 bytes
   EXPECT_LT(answer.size(), 70'000U);
   frontend.client.hear(answer);
   for (int i = 0; i < 100 && !frontend.client.reply(stream).closed; ++i) frontend.exchange();

@@ -1,4 +1,4 @@
-// Verdicts that come later: what a connection of the rate limit service's frontend does meanwhile.
+// A connection of the rate limit service frontend while the store has not answered.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -35,11 +35,11 @@ class SharedRls : public SharedContext {
   }
   std::int32_t ask_for(const std::string& user) { return ask(Ask("weir").descriptor({{"user", user}})); }
 
-  // Everything that both have to say until the frontend waits.
+  // Exchanges bytes until the frontend waits.
   void exchange() {
-    for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) client.hear(talk.say(bytes));
+    for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) client.hear(talk.send(bytes));
   }
-  // The store answers, for as long as it is asked.
+  // Lets the store answer until nothing is pending.
   void let_store_answer() {
     exchange();
     while (store.waiting() > 0) {
@@ -48,12 +48,12 @@ class SharedRls : public SharedContext {
       exchange();
     }
   }
-  Told told(std::int32_t stream) {
+  MessageFields response_of(std::int32_t stream) {
     const Reply& reply = client.reply(stream);
     EXPECT_EQ(status_of(reply), "0") << message_of(reply);
     const auto messages = messages_of(reply);
     EXPECT_EQ(messages.size(), 1U);
-    return Told(messages.empty() ? std::string() : messages.front());
+    return MessageFields(messages.empty() ? std::string() : messages.front());
   }
 
   RlsFrontend frontend;
@@ -74,12 +74,12 @@ TEST(SharedRls, CallsOfOneReadAreOneBatch) {
   rls.store.deliver();
   EXPECT_EQ(rls.talk.resume(), "");
   rls.let_store_answer();
-  EXPECT_EQ(rls.told(first).number(1), ok);
-  EXPECT_EQ(rls.told(second).number(1), ok);
-  EXPECT_EQ(rls.told(second).message(2, 0).number(3), 1U);
-  EXPECT_EQ(rls.told(second).message(2, 1).number(3), 0U);
-  EXPECT_EQ(rls.told(third).number(1), over_limit);
-  EXPECT_EQ(rls.told(third).header("retry-after"), "40");
+  EXPECT_EQ(rls.response_of(first).number(1), ok);
+  EXPECT_EQ(rls.response_of(second).number(1), ok);
+  EXPECT_EQ(rls.response_of(second).message(2, 0).number(3), 1U);
+  EXPECT_EQ(rls.response_of(second).message(2, 1).number(3), 0U);
+  EXPECT_EQ(rls.response_of(third).number(1), over_limit);
+  EXPECT_EQ(rls.response_of(third).header("retry-after"), "40");
 }
 
 TEST(SharedRls, AnswersAreThoseOfAStoreOfOnesOwn) {
@@ -117,7 +117,7 @@ TEST(SharedRls, AnswersAreThoseOfAStoreOfOnesOwn) {
   }
 }
 
-TEST(SharedRls, CallThatIsGivenUpMeanwhileIsNotTouched) {
+TEST(SharedRls, CancelledCallIsNotTouched) {
   SharedRls rls(two_per_user);
   const auto given_up = rls.ask_for("alice");
   const auto kept = rls.ask_for("alice");
@@ -125,14 +125,14 @@ TEST(SharedRls, CallThatIsGivenUpMeanwhileIsNotTouched) {
   rls.client.reset(given_up);
   const auto later = rls.ask_for("alice");
   rls.let_store_answer();
-  EXPECT_EQ(rls.told(kept).number(1), ok);
-  EXPECT_EQ(rls.told(later).number(1), over_limit);
+  EXPECT_EQ(rls.response_of(kept).number(1), ok);
+  EXPECT_EQ(rls.response_of(later).number(1), over_limit);
   rls.client.hear(rls.talk.drain());
   rls.client.hear(rls.talk.tick(net::SteadyTime(std::chrono::seconds(1))));
   EXPECT_TRUE(rls.talk.idle()) << "nothing of it is left";
 }
 
-TEST(SharedRls, TicksMeanwhileLeaveWhatWaitsAlone) {
+TEST(SharedRls, TicksDoNotAffectWaitingCalls) {
   SharedRls rls(two_per_user);
   const auto waiting = rls.ask_for("alice");
   const auto incomplete = rls.client.ask(post(should_rate_limit, {}), "", true);
@@ -141,7 +141,7 @@ TEST(SharedRls, TicksMeanwhileLeaveWhatWaitsAlone) {
   EXPECT_TRUE(rls.client.reply(incomplete).closed);
   EXPECT_FALSE(rls.client.reply(waiting).closed);
   rls.let_store_answer();
-  EXPECT_EQ(rls.told(waiting).number(1), ok);
+  EXPECT_EQ(rls.response_of(waiting).number(1), ok);
 }
 
 TEST(SharedRls, DrainingConnectionGivesItsAnswersFirst) {
@@ -155,7 +155,7 @@ TEST(SharedRls, DrainingConnectionGivesItsAnswersFirst) {
   EXPECT_FALSE(rls.talk.closing());
   rls.store.deliver_all();
   rls.client.hear(rls.talk.resume());
-  EXPECT_EQ(rls.told(waiting).number(1), ok);
+  EXPECT_EQ(rls.response_of(waiting).number(1), ok);
   EXPECT_TRUE(rls.talk.closing());
 }
 
@@ -169,11 +169,11 @@ TEST(SharedRls, ConnectionThatGoesAwayIsNotAnswered) {
   EXPECT_EQ(rls.store.waiting(), 0U);
 }
 
-TEST(SharedRls, PeerThatBreaksTheProtocolMeanwhileIsToldSo) {
+TEST(SharedRls, PeerThatBreaksTheProtocolWhileWaitingGetsAnError) {
   SharedRls rls(two_per_user);
   (void)rls.ask_for("alice");
   rls.exchange();
-  rls.client.hear(rls.talk.say("this is no frame of HTTP/2 at all, nor the beginning of one"));
+  rls.client.hear(rls.talk.send("this is no frame of HTTP/2 at all, nor the beginning of one"));
   EXPECT_TRUE(rls.talk.closing());
   EXPECT_EQ(rls.client.goaways().size(), 1U);
   rls.talk.hang_up();
@@ -190,11 +190,11 @@ TEST(SharedRls, CallsOfALaterReadDoNotWaitForThoseBefore) {
   EXPECT_EQ(rls.store.waiting(), 2U);
   rls.store.deliver_last();
   rls.client.hear(rls.talk.resume());
-  EXPECT_EQ(rls.told(second).number(1), ok);
+  EXPECT_EQ(rls.response_of(second).number(1), ok);
   EXPECT_FALSE(rls.client.reply(first).ended);
   rls.store.deliver_all();
   rls.client.hear(rls.talk.resume());
-  EXPECT_EQ(rls.told(first).number(1), ok);
+  EXPECT_EQ(rls.response_of(first).number(1), ok);
 }
 
 TEST(SharedRls, WhoAsksWithoutEndIsMadeToWait) {
@@ -208,7 +208,7 @@ TEST(SharedRls, WhoAsksWithoutEndIsMadeToWait) {
   EXPECT_EQ(rls.store.waiting(), 8U);
   rls.let_store_answer();
   EXPECT_FALSE(rls.talk.paused());
-  for (const auto call : calls) EXPECT_EQ(rls.told(call).number(1), ok);
+  for (const auto call : calls) EXPECT_EQ(rls.response_of(call).number(1), ok);
 }
 
 TEST(SharedRls, CallThatIsGivenUpWhileOthersComeIsNotTouched) {
@@ -217,15 +217,15 @@ TEST(SharedRls, CallThatIsGivenUpWhileOthersComeIsNotTouched) {
   rls.exchange();
   rls.client.reset(given_up);
   rls.exchange();
-  const auto later = rls.ask_for("alice");  // its exchange is another one
+  const auto later = rls.ask_for("alice");  // on another exchange
   rls.exchange();
   EXPECT_EQ(rls.store.waiting(), 2U);
   rls.let_store_answer();
-  EXPECT_EQ(rls.told(later).number(1), ok);
+  EXPECT_EQ(rls.response_of(later).number(1), ok);
   EXPECT_FALSE(rls.client.reply(given_up).ended);
   const auto last = rls.ask_for("bob");
   rls.let_store_answer();
-  EXPECT_EQ(rls.told(last).number(1), ok);
+  EXPECT_EQ(rls.response_of(last).number(1), ok);
 }
 
 TEST(SharedRls, PeerThatSendsNoMoreGetsItsAnswers) {
@@ -237,24 +237,24 @@ TEST(SharedRls, PeerThatSendsNoMoreGetsItsAnswers) {
   rls.store.deliver_all();
   rls.client.hear(rls.talk.resume());
   EXPECT_FALSE(rls.talk.paused());
-  EXPECT_EQ(rls.told(call).number(1), ok);
+  EXPECT_EQ(rls.response_of(call).number(1), ok);
 }
 
-TEST(SharedRls, StoreThatIsAwayMakesNobodyWait) {
+TEST(SharedRls, NoRequestWaitsForAnUnavailableStore) {
   SharedRls rls(R"(
 version: 1
 limits:
   - { name: shut, consumer_key: user, algorithm: gcra, rate: 1/s, on_store_failure: closed }
 )");
-  rls.go_away();
+  rls.make_store_unavailable();
   const auto call = rls.ask_for("alice");
   rls.exchange();
   EXPECT_FALSE(rls.talk.paused());
-  EXPECT_EQ(rls.told(call).number(1), over_limit);
-  EXPECT_EQ(rls.told(call).header("retry-after"), "1");
+  EXPECT_EQ(rls.response_of(call).number(1), over_limit);
+  EXPECT_EQ(rls.response_of(call).header("retry-after"), "1");
 }
 
-// Over a socket: the batch resumes the connection.
+// With a socket, the batch resumes the connection.
 TEST(SharedRls, BatchResumesItsConnection) {
   SharedRls rls(two_per_user);
   const net::Server server([&](const net::Peer& peer, const net::Link& link) { return rls.frontend.open(peer, link); });
@@ -270,7 +270,7 @@ TEST(SharedRls, BatchResumesItsConnection) {
     return delivered;
   }));
   while (!rls.client.reply(call).closed) rls.client.hear(socket.receive_some());
-  EXPECT_EQ(rls.told(call).number(1), ok);
+  EXPECT_EQ(rls.response_of(call).number(1), ok);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// gRPC's own client against the frontend, over a real connection.
+// Tests the frontend with gRPC's own client over a real connection.
 #include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -90,7 +90,7 @@ TEST(StockGrpcClient, LargeMessagesComeInPieces) {
 }
 
 TEST(StockGrpcClient, BytesThatAreNoTextAreEvaluated) {
-  google::protobuf::SetLogHandler(nullptr);  // it tells of them
+  google::protobuf::SetLogHandler(nullptr);  // it logs them
   StockClient client;
   RateLimitResponse response;
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,5 @@
-// What a proxy's client can put into a call is evaluated or denied: a proxy may let pass what its limiter fails on.
+// Calls with any client input are evaluated or denied, never failed: a proxy may let requests pass when its limiter
+// fails.
 #include <gtest/gtest.h>
 
 #include "tests/frontend_rls/rls_fixture.h"
@@ -13,13 +14,13 @@ std::uint64_t denied(const RlsFixture& fixture, Unread why) {
   return fixture.frontend.unevaluated()->denied[static_cast<std::size_t>(why)].value();
 }
 
-// The answer to a call that was not read.
+// The response to a call that could not be read.
 void expect_denied(const RlsFixture& fixture, const Reply& reply, Unread why) {
   EXPECT_EQ(field_of(reply, ":status"), "200");
   ASSERT_EQ(status_of(reply), "0") << message_of(reply);
   EXPECT_TRUE(reply.ended);
   ASSERT_EQ(messages_of(reply).size(), 1U);
-  const Told response(messages_of(reply).front());
+  const MessageFields response(messages_of(reply).front());
   EXPECT_EQ(response.number(1), over_limit);
   EXPECT_TRUE(response.all(2).empty());
   EXPECT_EQ(response.header("content-type"), "application/problem+json");
@@ -71,7 +72,7 @@ TEST(RlsUnread, WhatEnvoyCanSendIsEvaluatedByDefault) {
   const Entries user{{"user", std::string(60'000, '\xfe')}};
   const auto ask = Ask("shop").descriptor(user).descriptor({{"path", std::string(60'000, 'p')}, user.front()});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(frontend.limit(ask).number(1), ok);
-  const Told response = frontend.limit(ask);
+  const MessageFields response = frontend.limit(ask);
   EXPECT_EQ(response.number(1), over_limit);
   EXPECT_EQ(response.all(2).size(), 2U) << "evaluated, and not only denied";
 }
@@ -90,7 +91,7 @@ TEST(RlsUnread, ManyLongMessagesAtOnceAreDeniedAndShortOnesAreEvaluated) {
   for (const auto stream : streams) {
     const Reply& reply = frontend.client.reply(stream);
     ASSERT_EQ(status_of(reply), "0") << message_of(reply);
-    unread += Told(messages_of(reply).at(0)).all(2).empty() ? 1U : 0U;
+    unread += MessageFields(messages_of(reply).at(0)).all(2).empty() ? 1U : 0U;
   }
   EXPECT_EQ(denied(frontend, Unread::message_too_long), unread);
   EXPECT_GT(unread, 0U);
@@ -113,8 +114,8 @@ TEST(RlsUnread, SixtyKibibytesOfMetadataAreRead) {
       frontend.call(should_rate_limit, Ask("shop").descriptor({{"user", "alice"}}).body(),
                     {{"x-long", std::string(30'000, 'x')}, {"authorization", std::string(30'000, 'x')}});
   ASSERT_EQ(status_of(reply), "0");
-  EXPECT_EQ(Told(messages_of(reply).at(0)).number(1), ok);
-  EXPECT_EQ(Told(messages_of(reply).at(0)).all(2).size(), 1U);
+  EXPECT_EQ(MessageFields(messages_of(reply).at(0)).number(1), ok);
+  EXPECT_EQ(MessageFields(messages_of(reply).at(0)).all(2).size(), 1U);
 }
 
 TEST(RlsUnread, MetadataWithBytesThatHaveNoPlaceThereIsOverTheLimit) {
@@ -156,7 +157,7 @@ TEST(RlsUnread, CallsThatEndWithTheirConnectionAreCounted) {
   frontend.client.ask(post(should_rate_limit), "", true);
   frontend.client.ask(post(should_rate_limit), "", true);
   frontend.exchange();
-  frontend.talk.say(std::string(9, '\xff'));
+  frontend.talk.send(std::string(9, '\xff'));
   EXPECT_TRUE(frontend.talk.closing());
   EXPECT_EQ(frontend.frontend.unevaluated()->failed.value(), 2U);
 }

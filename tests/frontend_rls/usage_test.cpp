@@ -1,4 +1,4 @@
-// What was used, told afterwards: reports, negative hits and holds in the domain `weir`, and Kuadrant's service.
+// Usage reported afterwards: reports, negative hits and held units in the domain `weir`, and Kuadrant's service.
 #include <gtest/gtest.h>
 
 #include "tests/frontend_rls/rls_fixture.h"
@@ -27,18 +27,18 @@ const Entries alice_used{{"path", "/chat"}, {"user", "alice"}, {"report", "true"
 const Entries held{{"path", "/held"}, {"user", "alice"}};
 const Entries tenant{{"tenant", "t"}};
 
-Told told(RlsFixture& frontend, const std::string& method, const Ask& ask) {
+MessageFields response_of(RlsFixture& frontend, const std::string& method, const Ask& ask) {
   const Reply& reply = frontend.call(method, ask.body());
   EXPECT_EQ(status_of(reply), "0") << message_of(reply);
   const auto messages = messages_of(reply);
   EXPECT_EQ(messages.size(), 1U);
-  return Told(messages.empty() ? std::string_view() : std::string_view(messages[0]));
+  return MessageFields(messages.empty() ? std::string_view() : std::string_view(messages[0]));
 }
 
 TEST(RlsUsage, ReportIsChargedIntoDebtAndNeverOver) {
   RlsFixture frontend(policy);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice, hits_field(90))).number(1), ok);
-  const Told reported = frontend.limit(Ask("weir").descriptor(alice_used, hits_field(30)));
+  const MessageFields reported = frontend.limit(Ask("weir").descriptor(alice_used, hits_field(30)));
   EXPECT_EQ(reported.number(1), ok);
   EXPECT_EQ(reported.message(2).number(1), ok);
   EXPECT_EQ(reported.message(2).number(3), 0U);
@@ -58,7 +58,7 @@ TEST(RlsUsage, EstimateIsCorrectedByAReportAndNegativeHits) {
   RlsFixture frontend(policy);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice, hits_field(60))).message(2).number(3), 40U);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice, hits_field(60))).number(1), over_limit);
-  const Told end = frontend.limit(
+  const MessageFields end = frontend.limit(
       Ask("weir").descriptor(alice_used, hits_field(25)).descriptor(alice, hits_field(60) + negative_field()));
   EXPECT_EQ(end.number(1), ok);
   EXPECT_EQ(end.message(2, 0).number(3), 15U);
@@ -71,7 +71,7 @@ TEST(RlsUsage, HoldsLastUntilNegativeHitsEndThem) {
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(held)).number(1), ok);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(held)).number(1), ok);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(held)).number(1), over_limit);
-  const Told end = frontend.limit(Ask("weir").descriptor(held, negative_field()));
+  const MessageFields end = frontend.limit(Ask("weir").descriptor(held, negative_field()));
   EXPECT_EQ(end.number(1), ok);
   EXPECT_EQ(end.message(2).number(3), 1U);
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(held)).number(1), ok);
@@ -80,12 +80,12 @@ TEST(RlsUsage, HoldsLastUntilNegativeHitsEndThem) {
 TEST(RlsKuadrant, CheckSaysWhetherSomethingIsLeftAndChargesNothing) {
   RlsFixture frontend(shop);
   for (int i = 0; i < 3; ++i) {
-    const Told checked = told(frontend, check_rate_limit, Ask("shop").descriptor(tenant).hits(1'000));
+    const MessageFields checked = response_of(frontend, check_rate_limit, Ask("shop").descriptor(tenant).hits(1'000));
     EXPECT_EQ(checked.number(1), ok) << "whatever its hits";
     EXPECT_EQ(checked.message(2).number(3), 99U);
   }
-  EXPECT_EQ(told(frontend, report, Ask("shop").descriptor(tenant).hits(100)).number(1), ok);
-  const Told denied = told(frontend, check_rate_limit, Ask("shop").descriptor(tenant));
+  EXPECT_EQ(response_of(frontend, report, Ask("shop").descriptor(tenant).hits(100)).number(1), ok);
+  const MessageFields denied = response_of(frontend, check_rate_limit, Ask("shop").descriptor(tenant));
   EXPECT_EQ(denied.number(1), over_limit);
   EXPECT_EQ(denied.header("content-type"), "application/problem+json");
 }
@@ -93,17 +93,17 @@ TEST(RlsKuadrant, CheckSaysWhetherSomethingIsLeftAndChargesNothing) {
 TEST(RlsKuadrant, ReportChargesAllDescriptorsAndIsAlwaysOk) {
   RlsFixture frontend(shop);
   const Ask used = Ask("shop").descriptor(tenant).descriptor({{"user", "alice"}}).hits(30);
-  EXPECT_EQ(told(frontend, report, used).number(1), ok);
-  EXPECT_EQ(told(frontend, report, used).number(1), ok);
-  EXPECT_EQ(told(frontend, check_rate_limit, Ask("shop").descriptor({{"user", "alice"}})).number(1), over_limit);
-  EXPECT_EQ(told(frontend, check_rate_limit, Ask("shop").descriptor(tenant)).message(2).number(3), 39U);
+  EXPECT_EQ(response_of(frontend, report, used).number(1), ok);
+  EXPECT_EQ(response_of(frontend, report, used).number(1), ok);
+  EXPECT_EQ(response_of(frontend, check_rate_limit, Ask("shop").descriptor({{"user", "alice"}})).number(1), over_limit);
+  EXPECT_EQ(response_of(frontend, check_rate_limit, Ask("shop").descriptor(tenant)).message(2).number(3), 39U);
 }
 
 TEST(RlsKuadrant, BothAreQueriesInTheDomainWeir) {
   RlsFixture frontend(policy);
-  EXPECT_EQ(told(frontend, check_rate_limit, Ask("weir").descriptor(alice)).number(1), ok);
-  EXPECT_EQ(told(frontend, report, Ask("weir").descriptor(alice).hits(150)).number(1), ok);
-  EXPECT_EQ(told(frontend, check_rate_limit, Ask("weir").descriptor(alice)).number(1), over_limit);
+  EXPECT_EQ(response_of(frontend, check_rate_limit, Ask("weir").descriptor(alice)).number(1), ok);
+  EXPECT_EQ(response_of(frontend, report, Ask("weir").descriptor(alice).hits(150)).number(1), ok);
+  EXPECT_EQ(response_of(frontend, check_rate_limit, Ask("weir").descriptor(alice)).number(1), over_limit);
 }
 
 TEST(RlsKuadrant, OtherMethodsAreUnimplemented) {

@@ -1,5 +1,5 @@
-// Addresses as sockets, proxies and programs write them, on any bytes: what is read is the same with a port, in
-// brackets and as its own text.
+// Parses addresses from any bytes: an accepted address parses the same with a port, in brackets and as its own
+// text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The reader of the admin listener's targets, on any bytes: what it reads means the same when it is written out again.
+// Parses targets of the admin listener from any bytes: what is accepted round-trips.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

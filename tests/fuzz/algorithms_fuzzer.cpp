@@ -1,14 +1,14 @@
-// Every algorithm against its naive model, on any limit and any trace that bytes can spell.
+// Compares every algorithm with its naive model on any limit and trace.
 //
 //   1 byte   algorithm, in the order of core::AllAlgorithms
 //   2        capacity - 1        4   count - 1        5   per - 1, in microseconds
-//   7        where time starts, signed
+//   7        start time, signed
 // and then operations of 9 bytes each:
 //   1 byte   bits 0-1: decide, refund, settle up, decide; bit 2: the clock steps back; bit 3: 256 times as far
 //   5        step, in microseconds
 //   2        cost
-//   1        max_wait in sixteenths of `per` and 1, 0 for ever
-// All numbers have their lowest byte first.
+//   1        max_wait in sixteenths of `per` plus 1; 0 is unlimited
+// All numbers are little-endian.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace {
 using namespace weir;
 using namespace weir::core;
 
-constexpr std::size_t max_operations = 200;  // so that the model, which forgets nothing, stays quick
+constexpr std::size_t max_operations = 200;  // limits the time of the model, which forgets nothing
 
-// Takes numbers off the front of the input; zero when it is over.
+// Reads numbers from the input; zero at its end.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

@@ -1,5 +1,5 @@
-// The reader of combined logs, on any bytes, line by line: what it accepts is in bounds, and is the same to a
-// reader that remembers nothing of the lines before.
+// Parses combined logs from any bytes, line by line: accepted entries are within bounds and do not depend on earlier
+// lines.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

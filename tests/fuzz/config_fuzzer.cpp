@@ -1,5 +1,5 @@
-// Any text as a weir.yaml: it is either refused, with a place that is in the text, or it is a configuration within its
-// bounds, in which no listener is open to others by oversight.
+// Parses any text as weir.yaml: it is rejected with a position in the text, or it is a configuration within its bounds
+// in which no listener is open to other hosts by accident.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Every reader of a field, on any bytes: what is accepted is within its bounds, lies inside the input,
-// means the same when it is written out again, and is what the grammar accepts.
+// Parses every header field from any bytes: what is accepted is within its bounds, lies inside the input, round-trips,
+// and conforms to the grammar.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -72,7 +72,7 @@ void check_members(std::string_view field, Parse parse) {
     require_bounds(member, field);
     again += (again.empty() ? "" : ", ") + written(member);
   }
-  // Written out, a name may be followed by more than it was; beyond the cap that is refused.
+  // Written again, the field may be longer than the maximum and is then rejected.
   if (again.size() <= ListReader::max_length) require(parse(again) == members);
   const std::string broken = std::string(field) + ",";
   require(!parse(broken));
@@ -92,7 +92,7 @@ void check_date(std::string_view text) {
   const std::time_t time = std::chrono::floor<seconds>(*date).time_since_epoch().count();
   std::tm parts{};
   gmtime_r(&time, &parts);
-  // From the year 1000 on, the C library writes four digits as we read them.
+  // From the year 1000 on, the C library writes four-digit years.
   if (parts.tm_year + 1900 < 1000 || parts.tm_year + 1900 > 9999) return;
   std::array<char, 64> again{};
   const std::size_t length = std::strftime(again.data(), again.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
@@ -103,7 +103,7 @@ void check_retry_after(std::string_view field) {
   const auto wait = parse_retry_after(field, now);
   if (!wait) return;
   require(*wait >= Duration::zero() && *wait <= max_wait);
-  // Read at its end, a wait for a date is over; a wait in seconds is as long as ever.
+  // At its end, a wait for a date is zero; a wait in seconds does not change.
   const auto later = parse_retry_after(field, now + *wait);
   const bool capped = *wait == max_wait;
   require(later == wait || later == Duration::zero() || capped);

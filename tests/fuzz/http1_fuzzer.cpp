@@ -1,7 +1,7 @@
-// The reader of HTTP/1.1 requests, on any bytes: whole, one by one and in pieces they mean the same; what is
-// accepted is within its limits, has one length, and means the same when it is written out again.
+// Parses HTTP/1.1 requests from any bytes: the result does not depend on how they are split; accepted requests are
+// within the limits, have one length, and round-trip.
 //
-// The first byte chooses the limits and the size of the pieces, the rest is what a connection sends.
+// The first byte selects the limits and the size of the pieces; the rest is the input of a connection.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +66,7 @@ std::string written(const Seen& seen) {
 }
 
 void require_reads_back(const Seen& seen) {
-  if (seen.body.size() > 1000) return;  // in chunks of one byte, larger ones are refused
+  if (seen.body.size() > 1000) return;  // larger bodies in chunks of one byte are rejected
   Conversation again;
   again.receive(written(seen));
   require(again.requests().size() == 1 && again.requests().front() == seen && again.unconsumed() == 0);
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Conversation pieces(limits);
   for (std::size_t at = 0; at < bytes.size(); at += piece) pieces.receive(std::string_view(bytes).substr(at, piece));
   require(pieces == whole || bytes.empty());
-  if (bytes.size() <= 8192) {  // each byte brings a copy of all before it
+  if (bytes.size() <= 8192) {  // the cost is quadratic
     Conversation slow(limits);
     slow.receive_one_by_one(bytes);
     require(slow == whole || bytes.empty());
@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require_bounds(seen, limits);
     require_reads_back(seen);
   }
-  if (!whole.fault()) require(whole.unconsumed() <= limits.largest_request());
+  if (!whole.fault()) require(whole.unconsumed() <= limits.max_request_size());
   if (whole.fault())
     require(status_of(*whole.fault()) >= 400 && status_of(*whole.fault()) < 500 && !text_of(*whole.fault()).empty());
   return 0;

@@ -1,5 +1,5 @@
-// An HTTP/2 server on any bytes, in pieces of any size: whatever comes, what it holds is bounded, and every request
-// that it takes for complete is answered once.
+// Feeds an HTTP/2 server with any bytes in pieces of any size: its memory is bounded, and every complete request is
+// answered once.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using weir::Header;
 constexpr http2::Limits limits{.streams = 8,
                                .head_bytes = 512,
                                .body_bytes = 256,
-                               .held_bytes = 2'048,
+                               .buffered_bytes = 2'048,
                                .unsent_bytes = 4'096,
                                .resets = 20,
                                .resets_per_second = 1};
@@ -50,7 +50,7 @@ void talk(std::string_view bytes, std::size_t piece) {
     bytes.remove_prefix(part.size());
     alive = server.receive(part);
     for (http2::Exchange* exchange : server.updated()) {
-      if (!exchange->gone()) serve(server, *exchange);
+      if (!exchange->closed()) serve(server, *exchange);
     }
     require(server.open().size() <= limits.streams);
     server.write(out);

@@ -1,4 +1,4 @@
-// A connection of the HTTP listener, on any bytes: whole or in pieces it answers the same, in whole answers.
+// Feeds a connection of the HTTP listener with any bytes: the responses are complete and do not depend on splitting.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Server {
   frontend::HttpFrontend listener{context, health, {}};
 };
 
-// No receipt has the same text twice.
+// Receipts are unique, so they are not compared.
 std::string without_receipts(std::string answers) {
   constexpr std::string_view begin = R"("receipt":")";
   for (std::size_t at = answers.find(begin); at != std::string::npos; at = answers.find(begin, at)) {
@@ -70,7 +70,7 @@ std::string heard(std::string_view bytes, std::size_t piece) {
   return without_receipts(std::move(answers));
 }
 
-// Every answer is whole, and has the length it says.
+// Every response is complete and has its Content-Length.
 void require_answers(std::string_view answers) {
   constexpr std::string_view length = "Content-Length: ";
   while (!answers.empty()) {
@@ -91,8 +91,8 @@ void require_answers(std::string_view answers) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1 || size > 4096) return 0;
   const std::string input(data + 1, data + size);
-  const bool has_head = input.find("HEAD") != std::string::npos;  // whose answers have no body
-  const bool waits = input.find("ontinue") != std::string::npos;  // who sends all at once does not wait
+  const bool has_head = input.find("HEAD") != std::string::npos;  // responses to HEAD have no body
+  const bool waits = input.find("ontinue") != std::string::npos;  // a client that sends everything does not wait
   const std::string answers = heard(input, input.size());
   if (!has_head) require_answers(answers);
   if (!waits) require(heard(input, 1 + data[0] % 97) == answers);

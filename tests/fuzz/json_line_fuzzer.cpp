@@ -1,5 +1,5 @@
-// The reader of JSON lines, on any bytes, line by line: what it accepts is in bounds, and a line means the same
-// whatever came before it.
+// Parses JSON lines from any bytes: accepted entries are within bounds and do not depend on earlier
+// lines.
 #include <algorithm>
 #include <array>
 #include <cstddef>

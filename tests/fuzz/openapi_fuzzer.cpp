@@ -1,5 +1,5 @@
-// OpenAPI documents, of any bytes: a document that is accepted has limits that cover something, and only what the
-// document describes; and the policy that is made for it loads.
+// Parses any bytes as an OpenAPI document: the limits of an accepted document cover something, and only what the
+// document describes, and the generated policy loads.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

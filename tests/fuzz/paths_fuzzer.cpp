@@ -1,5 +1,5 @@
-// The reader of request targets, on any bytes: what it gives is within its bounds and in its normal form, and the
-// normal form reads as itself. And whatever some server takes the path for, the routes of that are found.
+// Parses request targets from any bytes: the result is within its bounds and in normal form, and the normal form is a
+// fixed point. The routes of every reading of the path that a server may have are found.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -36,7 +36,7 @@ std::vector<RouteEntry> some_routes() {
   return entries;
 }
 
-// The reading by which all separators separate and all that may vanish or go up does, up to where the path may end.
+// The most permissive reading: all separators separate, and all removable segments and parent references apply.
 std::string normal_form(const PathReading& reading) {
   std::vector<std::string_view> segments;
   for (const Piece& piece : reading.pieces) {

@@ -1,5 +1,5 @@
-// Any text as a policy, in whichever of the three formats it claims to be: it is either refused, with a place that is
-// in the text, or it is a ruleset that means the same each time and whose limits can admit what they charge.
+// Parses any text as a policy in one of the three formats: it is rejected with a position in the text, or it is a
+// deterministic ruleset whose limits can admit what they charge.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace weir::policy;
 
-constexpr std::size_t longest = 64 << 10;  // time is linear in it: yaml-cpp reads about 10 MB in a second
+constexpr std::size_t max_input_size = 64 << 10;  // time is linear in it: yaml-cpp reads about 10 MB per second
 constexpr std::size_t max_message_size = 4096;
 
 void require(bool holds, const char* what) {
@@ -55,7 +55,7 @@ void check(const CompiledLimit& limit, const Tiers& tiers) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > longest) return 0;
+  if (size > max_input_size) return 0;
   const std::string text(data, data + size);
   const Loaded loaded = load_text(text, "fuzz");
   const bool any_error = std::any_of(loaded.problems.begin(), loaded.problems.end(),

@@ -1,5 +1,5 @@
-// Receipts from any text: none opens that was not sealed. And from any bytes: what is read is written as the same, and
-// opens once it is sealed.
+// Parses receipts from any text: only sealed ones open. Parses their content from any bytes: it round-trips, and opens
+// once sealed.
 #include <array>
 #include <cstddef>
 #include <cstdint>

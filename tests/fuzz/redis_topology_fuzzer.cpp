@@ -1,5 +1,5 @@
-// Whatever somebody writes as a url, or a server says of its cluster, its master or its errors: what is read of it is
-// whole, and within its bounds.
+// Parses URLs, and server replies about clusters, masters and errors, from any bytes: the result is complete and within
+// its bounds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// A connection of the Redis protocol's listener, on any bytes: whole or byte by byte it answers the same, in whole
-// replies, one for each command at most.
+// Feeds a connection of the Redis listener with any bytes: the replies are complete, at most one per command, and do
+// not depend on splitting.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -57,7 +57,7 @@ std::string heard(std::string_view bytes, Piece piece) {
   return answers;
 }
 
-// Numbers of connections differ from one to the next.
+// Connection numbers differ, so they are not compared.
 bool asks_for_numbers(std::string_view bytes) {
   std::string lower(bytes);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(data, data + size);
   const std::string answers = heard(input, wire::resp::whole);
   const auto replies = wire::resp::read_replies(answers, wire::resp::whole);
-  require(replies.status == wire::resp::ReplyParser::Status::need_more);  // all of them whole, and nothing behind
+  require(replies.status == wire::resp::ReplyParser::Status::need_more);  // complete replies, and nothing after them
   const auto commands = wire::resp::read_commands(input, wire::resp::whole);
   require(replies.replies.size() <= commands.commands.size() + 1);
   if (!asks_for_numbers(input)) require(heard(input, wire::resp::byte_by_byte) == answers);

@@ -1,4 +1,4 @@
-// Reports of the quota service, from any bytes: what is accepted reads as the same when it is written again.
+// Parses reports of the quota service from any bytes: what is accepted round-trips.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Configurations of envoyproxy/ratelimit, of any bytes: what is accepted keeps the rules of the format, and compiles.
+// Parses any bytes as a configuration of envoyproxy/ratelimit: what is accepted conforms to the format and compiles.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

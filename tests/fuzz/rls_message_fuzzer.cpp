@@ -1,4 +1,4 @@
-// Messages of the rate limit service, from any bytes: what is accepted reads as the same when it is written again.
+// Parses messages of the rate limit service from any bytes: what is accepted round-trips.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

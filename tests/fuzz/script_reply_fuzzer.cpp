@@ -1,5 +1,5 @@
-// The reply of the script, from a server that may say anything, to a batch with every algorithm and operation: it is
-// refused, and the groups stay as they were, or every group is answered as a whole.
+// Parses any bytes as the script's reply to a batch with every algorithm and operation: it is rejected and the groups
+// are unchanged, or every group is answered completely.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Feeds any bytes to the reader of snapshots: as a file, and as the content of well-formed blocks, so that the
-// checksums do not hide what comes after them. Whatever is taken must be a table that decides within its limit.
+// Reads any bytes as a snapshot: as a file, and as the content of well-formed blocks, so that the checksums do not
+// hide the code after them. An accepted snapshot must be a table that decides within its limit.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// acquire, of one limiter and of many: when it returns, with what, and what it has taken by then.
+// acquire() of both limiters: when it returns, with what, and what it has charged.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -157,7 +157,7 @@ TYPED_TEST(AcquireTest, StopWhileWaitingIsDeniedAndTakesNothing) {
   EXPECT_EQ(this->remaining(), 2U);
 }
 
-TYPED_TEST(AcquireTest, WhoIsOvertakenWaitsAgain) {
+TYPED_TEST(AcquireTest, AnOvertakenCallerWaitsAgain) {
   this->exhaust_one_a_second();
   this->clock_->while_waiting = [&] {
     this->clock_->advance(1s);
@@ -167,7 +167,7 @@ TYPED_TEST(AcquireTest, WhoIsOvertakenWaitsAgain) {
   EXPECT_EQ(this->elapsed(), 2s);
 }
 
-TYPED_TEST(AcquireTest, WhoIsOvertakenCanMissTheDeadline) {
+TYPED_TEST(AcquireTest, AnOvertakenCallerCanMissTheDeadline) {
   this->exhaust_one_a_second();
   this->clock_->while_waiting = [&] {
     this->clock_->advance(1s);
@@ -229,7 +229,7 @@ TYPED_TEST(AcquireTest, CostZeroDoesNotWaitUnlessThereIsADebt) {
   EXPECT_EQ(this->clock_->waits, 0);
 }
 
-// A real thread, held by a clock that the test moves.
+// A real thread, waiting on a clock that the test moves.
 TYPED_TEST(AcquireTest, ThreadThatWaitsIsWokenByTheClockAndByAStop) {
   const auto clock = std::make_shared<ManualClock>(first_instant);
   TypeParam limited(Limit::gcra({.rate = {1, 1s}, .burst = 1}).value(), clock);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000;
 
-// Our time at a steady time, and then the course is measured against the wall clock.
+// Our time at a steady time; afterwards the course is corrected by the wall clock.
 struct Row {
   std::int64_t steady;
   std::int64_t expected;
@@ -43,7 +43,7 @@ TEST(ClockCourse, StepBackIsCaughtUpAtHalfSpeed) {
   const auto course = ClockCourse::beginning({0, 100 * second}).corrected({10 * second, 107 * second});  // 3 s behind
   EXPECT_EQ(course.at(10 * second), 110 * second);
   EXPECT_EQ(course.at(11 * second), 110 * second + second / 2);
-  EXPECT_EQ(course.at(16 * second), 113 * second);  // where the wall clock is by then
+  EXPECT_EQ(course.at(16 * second), 113 * second);  // the wall clock's time
   EXPECT_EQ(course.at(17 * second), 114 * second);  // at full speed again
 }
 
@@ -85,7 +85,7 @@ TEST(ClockCourse, RunsAtLeastAtHalfSpeed) {
   for (std::int64_t steady = 0; steady < 1000; ++steady) EXPECT_GE(course.at(steady) - 1000 * second, steady / 2);
 }
 
-TEST(ClockCourse, ReaderWhoCameBeforeTheCourseBeganIsAtItsBeginning) {
+TEST(ClockCourse, AReadingBeforeTheStartOfTheCourseReturnsItsStart) {
   EXPECT_EQ(ClockCourse::beginning({500, 7000}).at(499), 7000);
 }
 

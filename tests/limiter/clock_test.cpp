@@ -1,4 +1,4 @@
-// The two clocks: one that a test moves, one that follows the wall clock.
+// The two clocks: one that a test moves, and one that follows the wall clock.
 #include "weir/clock.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::stop_token stopped() {
   return source.get_token();
 }
 
-TEST(ManualClock, MovesOnlyWhenTold) {
+TEST(ManualClock, MovesOnlyBySetAndAdvance) {
   ManualClock clock(Instant{5s});
   EXPECT_EQ(clock.now(), Instant{5s});
   clock.advance(2s);

@@ -1,4 +1,4 @@
-// Time that jumps to whatever is waited for, so that one thread can wait. A test may act in between.
+// Time that jumps to the end of every wait, so that one thread can wait. A test may act in between.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What KeyedLimiter saves, it restores: the same usage for every key, whatever the algorithm.
+// KeyedLimiter restores what it saves: the same usage for every key and algorithm.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
       case Algorithm::sliding_window_log:
         return Limit::sliding_window_log(window).value();
       case Algorithm::sliding_window_counter:
-      case Algorithm::concurrency:  // has a test of its own
+      case Algorithm::concurrency:  // has its own test
         break;
     }
     return Limit::sliding_window_counter(window).value();
@@ -54,7 +54,7 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
     return keys;
   }
 
-  // A limiter whose keys have been used to different degrees, and the file that it was saved to.
+  // A limiter with keys used to different degrees, saved to a file.
   KeyedLimiter save_a_used_one() {
     KeyedLimiter limiter = KeyedLimiter::create(limit(), clock_).value();
     for (const std::string& key : keys()) {
@@ -106,7 +106,7 @@ TEST_P(KeyedLimiterSnapshotTest, RestoredLimiterGoesOnAsTheSavedOne) {
   }
 }
 
-TEST_P(KeyedLimiterSnapshotTest, NewNumbersGiveNobodyAFreshBurst) {
+TEST_P(KeyedLimiterSnapshotTest, NewNumbersGrantNoNewBurst) {
   KeyedLimiter saved = save_a_used_one();
   KeyedLimiter restored = restore(limit(3)).value();
   for (const std::string& key : keys()) {
@@ -165,7 +165,7 @@ TEST(KeyedLimiterSnapshot, HoldsAreKept) {
   EXPECT_EQ(restored.peek("anna", Cost{0}).remaining, 3U);
 }
 
-TEST_P(KeyedLimiterSnapshotTest, TornOrForeignFileIsRefused) {
+TEST_P(KeyedLimiterSnapshotTest, TornOrForeignFileIsRejected) {
   save_a_used_one();
   const auto size = std::filesystem::file_size(path_);
   std::filesystem::resize_file(path_, size - 1);
@@ -176,7 +176,7 @@ TEST_P(KeyedLimiterSnapshotTest, TornOrForeignFileIsRefused) {
   EXPECT_FALSE(restore(limit()));
 }
 
-TEST_P(KeyedLimiterSnapshotTest, SnapshotOfAnotherAlgorithmIsRefused) {
+TEST_P(KeyedLimiterSnapshotTest, SnapshotOfAnotherAlgorithmIsRejected) {
   save_a_used_one();
   const Limit other = GetParam() == Algorithm::fixed_window
                           ? Limit::sliding_window_counter({.limit = 5, .window = 100s}).value()

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of few keys, each again and again, at any cost up to more than fits.
+// A few keys, each repeatedly, at any cost up to more than fits.
 std::vector<KeyedLimiter::Request> two_hundred_requests() {
   static const auto keys = [] {
     std::vector<std::string> made;
@@ -56,7 +56,7 @@ TEST_F(KeyedLimiterTest, AnyBytesAreAKey) {
   for (const std::string_view key : keys) EXPECT_FALSE(check(key));
 }
 
-TEST_F(KeyedLimiterTest, ChecksOneUnlessToldOtherwise) {
+TEST_F(KeyedLimiterTest, DefaultCostIsOne) {
   EXPECT_EQ(limiter_.check("anna").remaining, 2U);
   EXPECT_EQ(limiter_.peek("anna").remaining, 1U);
 }
@@ -171,14 +171,14 @@ TEST_F(KeyedLimiterTest, UsageStaysWithinTheBudgetAndCountsWhatFoundNoRoom) {
   EXPECT_EQ(remaining("anna"), 1U);
 }
 
-TEST(KeyedLimiter, MissingClockIsRefusedByName) {
+TEST(KeyedLimiter, MissingClockIsRejectedByName) {
   const Limit limit = Limit::gcra({.rate = {1, 1s}}).value();
   EXPECT_EQ(KeyedLimiter::create(limit, nullptr).error().message(),
             "clock: is missing: pass a WallClock, or a ManualClock in a test");
   EXPECT_EQ(KeyedLimiter::restore("anywhere", limit, nullptr, {}).error().where, "clock");
 }
 
-TEST(KeyedLimiter, BudgetThatIsTooSmallIsRefusedWithOneThatIsNot) {
+TEST(KeyedLimiter, BudgetThatIsTooSmallIsRejectedWithTheMinimum) {
   const auto clock = std::make_shared<ManualClock>(first_instant);
   for (const Limit& limit : one_of_each(100, 10s)) {
     for (const std::size_t budget : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {

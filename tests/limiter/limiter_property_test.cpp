@@ -24,7 +24,7 @@ class LimiterProperty : public testing::Test {
     return *limit;
   }
 
-  // Times that a table can pack: this century. Backwards steps included.
+  // Times that a table can pack: this century, including backward steps.
   static Instant any_time() { return Instant{std::chrono::seconds{any_between(1'600'000'000, 4'000'000'000)}}; }
 };
 
@@ -46,7 +46,7 @@ TYPED_TEST(LimiterProperty, OneLimiterIsTheCore) {
   }));
 }
 
-// Time only goes forward here: a table may give the room of a state that is over to another key.
+// Time only goes forward here: a table may reuse the cell of an expired state.
 TYPED_TEST(LimiterProperty, EveryKeyIsTheCoreOnItsOwn) {
   EXPECT_TRUE(rc::check([this] {
     const Numbers numbers = any_numbers();

@@ -82,7 +82,7 @@ TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
   EXPECT_EQ(admitted, capacity);
 }
 
-// What is reserved and released by all leaves nothing behind.
+// When everything reserved is released, nothing is left.
 TEST(LimiterStress, ReservationsAndReleasesOfManyThreadsBalance) {
   for (const Limit& limit : one_of_each(capacity, 1h)) {
     if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // only the newest turn can be given back
@@ -115,7 +115,7 @@ TEST(LimiterStress, ReceiptThatManyThreadsSettleIsSettledOnce) {
   EXPECT_EQ(limiter.peek("anna", Cost{0}).remaining, capacity - 600);
 }
 
-// Each holds two of four at a time; more than that would be seen by who counts them.
+// Each holds two of four at a time; the counter would show more.
 TEST(LimiterStress, NoMoreIsHeldAtOnceThanTheLimit) {
   const Limit held = Limit::concurrency({.limit = 4, .lease = 1h}).value();
   const auto clock = std::make_shared<ManualClock>(first_instant);

@@ -40,7 +40,7 @@ TEST_F(LimiterTest, AdmitsUntilTheLimitAndThenAsTimePasses) {
   EXPECT_TRUE(check());
 }
 
-TEST_F(LimiterTest, ChecksOneUnlessToldOtherwise) {
+TEST_F(LimiterTest, DefaultCostIsOne) {
   EXPECT_EQ(limiter_.check().remaining, 4U);
   EXPECT_EQ(limiter_.peek().remaining, 3U);
 }
@@ -100,7 +100,7 @@ TEST_F(LimiterTest, MovedLimiterRemembersItsUsage) {
   EXPECT_EQ(remaining(), 1U);
 }
 
-TEST(Limiter, MissingClockIsRefusedByName) {
+TEST(Limiter, MissingClockIsRejectedByName) {
   const auto refused = Limiter::create(Limit::gcra({.rate = {1, 1s}}).value(), nullptr);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message(), "clock: is missing: pass a WallClock, or a ManualClock in a test");

@@ -1,4 +1,4 @@
-// A limit of every algorithm, and the time at which the tests of limiters begin.
+// A limit of every algorithm, and the start time of the limiter tests.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Receipts on any trace: Limiter and KeyedLimiter answer as the core's receipts beside the core's state do, and what
-// was admitted and not given back stays within the limit.
+// Receipts on any trace: Limiter and KeyedLimiter agree with the core's receipts and state, and what was admitted and
+// not given back stays within the limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Instant any_time_of_this_century() {
   return Instant{std::chrono::seconds{any_between(1'600'000'000, 4'000'000'000)}};
 }
 
-// What the limiters are compared with.
+// The reference for the limiters.
 template <class A>
 class PlainReceipts {
  public:
@@ -36,7 +36,7 @@ class PlainReceipts {
     Decision decision = A::decide(limit_, state_, was_open ? Cost{0} : cost, now);
     if (was_open) admit_again(decision);
     if (decision.admitted) {
-      receipts_.reserve(place_of_charge<A>(limit_, state_, decision), cost, was_open, use, micros(now));
+      receipts_.reserve(charge_position<A>(limit_, state_, decision), cost, was_open, use, micros(now));
     }
     return decision;
   }
@@ -83,7 +83,7 @@ class LimiterReceiptsProperty : public testing::Test {};
 
 TYPED_TEST_SUITE(LimiterReceiptsProperty, AllAlgorithms::Apply<testing::Types>);
 
-// Time goes forward: a table may give the room of a state that is over to another key.
+// Time goes forward: a table may reuse the cell of an expired state.
 TYPED_TEST(LimiterReceiptsProperty, BothLimitersAreTheCore) {
   EXPECT_TRUE(rc::check([] {
     const Numbers numbers = any_numbers();
@@ -146,13 +146,13 @@ TYPED_TEST(LimiterReceiptsProperty, BothLimitersAreTheCore) {
   }));
 }
 
-// Reserves and settles of one key in any order. What was admitted, and when; what came back of it is taken off.
+// Reserves and settles of one key in any order: what was admitted and when, less what was given back.
 struct Kept {
   Instant at;
   std::int64_t amount = 0;
 };
 
-// `units` is what one token counts for, `used` how much of that is used now.
+// `units` is the weight of one token, `used` the current usage in that unit.
 template <class Used>
 std::vector<Kept> reserve_and_settle(KeyedLimiter& limiter, ManualClock& clock, const Numbers& numbers,
                                      std::int64_t units, Used used) {
@@ -186,8 +186,8 @@ class BucketReceiptsProperty : public testing::Test {};
 using Buckets = testing::Types<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue>;
 TYPED_TEST_SUITE(BucketReceiptsProperty, Buckets);
 
-// One token takes a whole number of microseconds here, so that what is used can be read off reset_after.
-TYPED_TEST(BucketReceiptsProperty, NoStretchAdmitsMoreThanTheBurstAndTheRate) {
+// One token takes a whole number of microseconds here, so that the usage can be derived from reset_after.
+TYPED_TEST(BucketReceiptsProperty, NoRangeAdmitsMoreThanTheBurstAndTheRate) {
   EXPECT_TRUE(rc::check([] {
     const Numbers numbers{.capacity = any_count(1, 12), .count = 1, .per = Duration{any_between(1, 5'000'000)}};
     const auto clock = std::make_shared<ManualClock>(any_time_of_this_century());

@@ -1,4 +1,4 @@
-// Reserve, settle, release, extend and report, of both limiters, on a clock that the test moves.
+// Reserve, settle, release, extend and report with both limiters, on a clock that the test moves.
 #include "weir/receipt.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The one, or one key of the many, by the same words.
+// A Limiter, or one key of a KeyedLimiter, with the same interface.
 class OfOneLimiter {
  public:
   OfOneLimiter(const Limit& limit, std::shared_ptr<const Clock> clock)
@@ -128,7 +128,7 @@ TYPED_TEST(ReceiptsTest, OldReservationsThatAreReleasedAtOnceBankNothing) {
   const Receipt second = limited.reserve(10).receipt;
   limited.receipts().release(first);
   limited.receipts().release(second);
-  std::uint64_t admitted = 10;  // the first was admitted, and flowed in again
+  std::uint64_t admitted = 10;  // the first was admitted and has been refilled
   while (limited.check(1)) ++admitted;
   EXPECT_EQ(admitted, 20U);
 }

@@ -1,4 +1,4 @@
-// Whom the engine believes. No header that a client can send lifts or dodges a limit.
+// Tests trust in callers: no header that a client sends can lift or bypass a limit.
 #include "match/caller.h"
 
 #include "tests/match/request.h"
@@ -32,7 +32,7 @@ Request from(std::string ip) {
   return Request::to("GET /").from(std::move(ip));
 }
 
-constexpr auto client = "203.0.113.7";  // trusted by nobody
+constexpr auto client = "203.0.113.7";  // not trusted
 constexpr auto proxy = "10.0.0.1";
 
 TEST(Caller, UserOfATrustedProxyIsBelieved) {

@@ -23,9 +23,9 @@ TEST(DescriptorNameTest, WhatHasNoLimitIsToldWhatHas) {
     return found ? "" : found.error().message();
   };
   EXPECT_EQ(refusal("edge", {{"address", "a"}}), "");
-  EXPECT_EQ(refusal("edgy", {{"address", "a"}}), "domain 'edgy': is not in the policy; there is edge");
+  EXPECT_EQ(refusal("edgy", {{"address", "a"}}), "domain 'edgy': unknown; valid domains: edge");
   EXPECT_EQ(refusal("edge", {{"adress", "a"}, {"x", "1"}}),
-            "descriptor 'adress=a + x=1': has no limit in domain 'edge'; there are limits for 'address', "
+            "descriptor 'adress=a + x=1': has no limit in domain 'edge'; limits exist for 'address', "
             "'address + path=/login', 'address + path=/health'");
 }
 

@@ -46,13 +46,13 @@ TEST(Explain, OtherLimitsSayWhyNot) {
   const Explanation one = explained(Request::to("GET /x").from("203.0.113.1"));
   EXPECT_EQ(one.route, "other");
   EXPECT_EQ(one.limits[0].why_not, "none of its routes matches");
-  EXPECT_EQ(one.limits[2].why_not, "it is for other addresses than 203.0.113.1: { ip_in: [192.0.2.0/24] }");
+  EXPECT_EQ(one.limits[2].why_not, "its condition excludes address 203.0.113.1: { ip_in: [192.0.2.0/24] }");
   const Explanation two = explained(Request::to("GET /api/x").from("203.0.113.1"));
-  EXPECT_EQ(two.limits[1].why_not, "the request has no [user, api_key], and without it the limit is skipped");
+  EXPECT_EQ(two.limits[1].why_not, "the request has no [user, api_key], and the limit skips requests without it");
   const Explanation three = explained(Request::to("GET /api/x").from("203.0.113.1").by("alice").in_tier("internal"));
   EXPECT_EQ(three.limits[1].why_not, "tier 'internal' is unlimited");
   const Explanation four = explained(Request::to("POST /login").by("alice"));
-  EXPECT_EQ(four.limits[0].why_not, "it is for anonymous callers, and this one is authenticated");
+  EXPECT_EQ(four.limits[0].why_not, "it covers anonymous callers only, and this one is authenticated");
 }
 
 TEST(Explain, HeadersThatOnlyATrustedProxyMaySendAreNamed) {

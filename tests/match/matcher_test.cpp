@@ -1,4 +1,4 @@
-// Which limits cover a query, for which consumer, at which cost, and why the others do not.
+// Tests which limits cover a query, for which consumer and cost, and why the others do not.
 #include "match/matcher.h"
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace weir::match {
 namespace {
 
-// A matcher and what it found last.
+// A matcher and its last result.
 class Matching {
  public:
   explicit Matching(std::string_view text) : matcher_(*Matcher::create(ruleset_of(text))), scratch_(*matcher_) {}

@@ -1,5 +1,5 @@
-// How servers read a path, each by a few plain steps on strings: oracles for match/path.h, which has to give every one
-// of these readings. They are caricatures, sharper than the originals where those refuse a path.
+// Models of how servers read a path: oracles for match/path.h, which must produce every one of these readings. They are
+// simplified, and stricter than the originals where those reject a path.
 #pragma once
 
 #include <algorithm>
@@ -126,7 +126,7 @@ inline const std::vector<Server>& servers() {
   return all;
 }
 
-// Without regard to case, by which Weir does not tell paths apart even where a server does.
+// Ignores case, as Weir does even where a server does not.
 inline std::vector<SeenSegment> seen_by(const Server& server, const std::string& path) {
   std::vector<SeenSegment> seen;
   for (std::string& segment : server.read(path)) {

@@ -1,6 +1,5 @@
-// How a request target is read. In the tables a piece is written as its text, with a sign for each thing that it
-// may be beside a segment of this text: ~ may belong to the piece before, - may be nothing, ^ may go up, $ may end the
-// path, ' may be another text.
+// Tests how a request target is read. In the tables, signs after the text of a piece state its other readings: ~ may
+// belong to the previous piece, - may vanish, ^ may go up, $ may end the path, ' may be another text.
 #include "match/path.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Verbs for tests: a policy in a text, and a request as one would tell it.
+// Builders for tests: policies from text, and requests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline std::shared_ptr<const policy::Ruleset> ruleset_of(std::string_view text) 
   return loaded.ruleset;
 }
 
-// A request, told in the order that one would: who asks for what, with which headers.
+// Builds a request in natural order: caller, target, headers.
 struct Request {
   std::string method = "GET";
   std::string target = "/";

@@ -1,4 +1,4 @@
-// Which routes match, by trying one after the other: the oracle for the tree, which shares no code with it.
+// Matches routes one by one: the oracle for the tree, without shared code.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace weir::match {
 
-// A segment as some server sees it. One that no literal can be equal to has no key.
+// A segment as some server sees it. It has no key if no literal can equal it.
 struct SeenSegment {
   std::optional<std::string> key;
 };
@@ -29,7 +29,7 @@ inline bool oracle_matches(const policy::RouteTemplate& route, std::string_view 
   return true;
 }
 
-// Whether `a` is more specific than `b`, both matching one path.
+// True if `a` is more specific than `b`, where both match one path.
 inline bool oracle_precedes(const policy::RouteTemplate& a, const policy::RouteTemplate& b) {
   const std::size_t common = std::min(a.segments.size(), b.segments.size());
   for (std::size_t i = 0; i < common; ++i) {
@@ -41,7 +41,7 @@ inline bool oracle_precedes(const policy::RouteTemplate& a, const policy::RouteT
   return a.method == "HEAD" && b.method == "GET";
 }
 
-// Limit -> index of its most specific route that matches.
+// Maps each limit to the index of its most specific matching route.
 inline std::map<std::uint32_t, std::uint32_t> oracle_covering(std::span<const RouteEntry> entries,
                                                               std::string_view method,
                                                               std::span<const SeenSegment> path) {

@@ -1,4 +1,4 @@
-// The tree against naive oracles: on plain paths it is exact, on odd ones no server's reading escapes it.
+// Compares the tree with naive oracles: it is exact on plain paths, and covers every server's reading of odd ones.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -64,7 +64,7 @@ RC_GTEST_PROP(RouteTreeProperty, PlainPathMatchesWhatTryingEveryRouteMatches, ()
     RC_ASSERT(found.size() == expected.size());
     for (const auto& [limit, index] : expected) {
       RC_ASSERT(found.contains(limit));
-      // The same route may be there twice.
+      // Routes may be duplicated.
       RC_ASSERT(policy::same_route(routes.entries()[found.at(limit)].route, routes.entries()[index].route));
     }
     for (const auto& [limit, index] : found) {
@@ -109,7 +109,7 @@ RC_GTEST_PROP(RouteTreeProperty, NoServerReadsAPathThatEscapes, ()) {
   }
 }
 
-// Else a free route would be charged for one that costs.
+// Otherwise a free route would be charged for another.
 RC_GTEST_PROP(RouteTreeProperty, LimitThatAServerSeesNoRouteOfIsNotInEveryReading, ()) {
   Routes routes = any_routes();
   for (int i = 0; i < 10; ++i) {

@@ -1,4 +1,4 @@
-// Which limits cover a request, and by which of their routes.
+// Tests which limits cover a request, and by which routes.
 #include "match/route_tree.h"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(RouteTree, MethodThatIsNotATokenMayBeAny) {
 TEST(RouteTree, EveryRouteThatAReadingMatchesIsGiven) {
   Routes routes{{"/files/{id}", "/files/{dir}/{name}"}, {"/search", "/ping"}};
   EXPECT_EQ(routes.covering("GET", "/files/a%2Fb"), (Covering{{0, {"/files/{id}", "/files/{dir}/{name}"}}}));
-  // Tomcat serves /search here, a server that knows no path parameters /ping.
+  // Tomcat serves /search here, a server without path parameters /ping.
   EXPECT_EQ(routes.covering("GET", "/search;%2F..%2F..%2Fping"), (Covering{{1, {"/search", "/ping"}}}));
 }
 

@@ -1,4 +1,4 @@
-// A policy's routes in a few words, and what a request matches among them.
+// Helpers that build a route tree from text and match requests.
 #pragma once
 
 #include <gtest/gtest.h>

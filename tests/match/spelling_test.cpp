@@ -1,4 +1,4 @@
-// No spelling of a path escapes the limit on it.
+// Tests that no spelling of a path bypasses the limit on it.
 #include <gtest/gtest.h>
 
 #include <string>

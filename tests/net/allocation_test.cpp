@@ -8,7 +8,7 @@
 namespace weir::net {
 namespace {
 
-// Without a std::string on the way, which would be counted, too.
+// Avoids std::string, whose allocations would be counted.
 bool answered(Client& client, std::string_view text, std::span<char> buffer) {
   client.send(text);
   std::size_t got = 0;

@@ -1,4 +1,4 @@
-// Certificates made by OpenSSL for the length of a test, and a client that speaks TLS.
+// Temporary certificates made by OpenSSL, and a TLS client.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ inline void add_extension(X509* x509, int kind, const char* value) {
   X509_EXTENSION_free(made);
 }
 
-// Signed by `issuer`; by itself, and a CA, without one. `other_names`: `DNS:redis.test,IP:127.0.0.1`.
+// Signed by `issuer`, or a self-signed CA without one. `other_names` is like `DNS:redis.test,IP:127.0.0.1`.
 inline Identity make_identity(const std::string& name, const Identity* issuer = nullptr,
                               const std::string& other_names = "") {
   Identity made{Key(EVP_EC_gen("P-256")), Certificate(X509_new())};
@@ -70,10 +70,10 @@ inline Identity make_identity(const std::string& name, const Identity* issuer = 
 }
 
 struct TlsSettings {
-  const Identity* trusted = nullptr;   // the CA that the server must be of
-  const Identity* identity = nullptr;  // shown to the server
-  std::string_view alpn;               // as on the wire
-  int version = 0;                     // 0: the best
+  const Identity* trusted = nullptr;   // the CA of the server's certificate
+  const Identity* identity = nullptr;  // the client certificate
+  std::string_view alpn;               // in wire format
+  int version = 0;                     // 0: the highest
 };
 
 class TlsClient {
@@ -105,12 +105,12 @@ class TlsClient {
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] Client& socket() noexcept { return client_; }
 
-  // False if it cannot be sent.
+  // Returns false if it cannot be sent.
   bool send(std::string_view bytes) {
     return connected_ && SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
 
-  // Until so many are there, or the end.
+  // Reads until `size` bytes or the end.
   std::string receive(std::size_t size) {
     std::string all;
     std::array<char, 16384> buffer;
@@ -125,11 +125,11 @@ class TlsClient {
     return all;
   }
 
-  // "" if there is no answer.
+  // Empty without a response.
   std::string ask(std::string_view bytes) { return send(bytes) ? receive(bytes.size()) : std::string(); }
 
   void say_end() { SSL_shutdown(ssl_.get()); }
-  [[nodiscard]] bool ended_well() const noexcept { return ended_well_; }  // by a notice, not by a cut
+  [[nodiscard]] bool ended_well() const noexcept { return ended_well_; }  // with a close notification
 
   [[nodiscard]] std::string server_name() const {
     const Certificate certificate(SSL_get1_peer_certificate(ssl_.get()));

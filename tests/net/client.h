@@ -1,4 +1,4 @@
-// The other end: a plain blocking client with a deadline on everything.
+// A plain blocking client with a deadline on everything.
 #pragma once
 
 #include <fcntl.h>
@@ -24,9 +24,9 @@
 
 namespace weir::net {
 
-constexpr auto timeout = std::chrono::seconds(20);  // far beyond what anything here takes
+constexpr auto timeout = std::chrono::seconds(20);  // far longer than any test takes
 
-// Waits until it is true; false when timeout ends.
+// Waits until `condition` is true; returns false after `timeout`.
 inline bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!condition()) {
@@ -57,16 +57,16 @@ class Client {
     }
   }
 
-  // As much as goes without waiting.
+  // Sends as much as possible without blocking.
   std::size_t send_some(std::string_view bytes) {
     const ssize_t count = ::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   }
 
-  // A byte beside the others, which stops a read of them.
+  // Sends an urgent byte, at which a read stops.
   void send_urgent(char byte) { ASSERT_EQ(::send(socket_.number(), &byte, 1, MSG_OOB), 1) << std::strerror(errno); }
 
-  // With a descriptor, which stops a read of them. Unix sockets only.
+  // Sends bytes with a descriptor, at which a read stops. Unix sockets only.
   void send_with_descriptor(std::string_view bytes) {
     std::string copy(bytes);
     iovec data{copy.data(), copy.size()};
@@ -86,7 +86,7 @@ class Client {
         << std::strerror(errno);
   }
 
-  // One read; empty at the end, or when the connection was reset.
+  // One read; empty at the end or after a reset.
   std::string receive_some() {
     pollfd waiting{socket_.number(), POLLIN, 0};
     const int ready = ::poll(&waiting, 1, static_cast<int>(std::chrono::milliseconds(timeout).count()));

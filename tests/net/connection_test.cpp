@@ -1,4 +1,4 @@
-// Bytes to a session and back: in batches, in order, bounded, and none lost at the end.
+// Input and output of a session: in batches, in order, bounded, and complete at the end.
 #include "tests/net/server.h"
 
 namespace weir::net {
@@ -10,7 +10,7 @@ std::string many_lines(int count) {
   return text;
 }
 
-TEST(Connection, WhatComesIsEchoedOverEveryTransport) {
+TEST(Connection, EchoesOverEveryTransport) {
   const Folder folder;
   for (const Address& where : {address("127.0.0.1:0"), address("[::1]:0"), folder.socket()}) {
     const Server server(echo(), {}, 1, where);
@@ -21,7 +21,7 @@ TEST(Connection, WhatComesIsEchoedOverEveryTransport) {
   }
 }
 
-TEST(Connection, SessionIsToldWhoIsThere) {
+TEST(Connection, SessionKnowsItsPeer) {
   const Folder folder;
   std::vector<Peer> peers;
   const auto make = [&](const Peer& peer, const Link&) {
@@ -55,7 +55,7 @@ TEST(Connection, PipelinedLinesAreOneBatchAndOneWrite) {
   EXPECT_EQ(counts.lines, 200);
 }
 
-TEST(Connection, ReadsGrowWithWhatIsSent) {
+TEST(Connection, ReadsGrowWithTheInput) {
   const Folder folder;
   LineCounts counts;
   const Server server(lines(counts), {}, 1, folder.socket());
@@ -67,7 +67,7 @@ TEST(Connection, ReadsGrowWithWhatIsSent) {
   EXPECT_LE(counts.calls, 3) << "of " << batch.size() << " bytes";
 }
 
-TEST(Connection, BytesOneAtATimeMakeWholeLines) {
+TEST(Connection, SingleBytesMakeCompleteLines) {
   LineCounts counts;
   const Server server(lines(counts));
   Client client = server.connect();
@@ -77,7 +77,7 @@ TEST(Connection, BytesOneAtATimeMakeWholeLines) {
   EXPECT_EQ(counts.lines, 20);
 }
 
-// Answers every line with 64 KiB, and keeps the most that was unsent.
+// Answers every line with 64 KiB and records the maximum of unsent output.
 class Loud final : public Lines {
  public:
   Loud(LineCounts& counts, std::atomic<std::size_t>& most) : Lines(counts), most_(most) {}
@@ -100,7 +100,7 @@ TEST(Connection, SlowReaderIsNotReadFrom) {
   const Server server([&](const Peer&, const Link&) { return std::make_unique<Loud>(counts, most); }, options);
   Client client = server.connect();
   client.send(many_lines(2000));
-  // 128 MiB of answers are due. Some go into the system's buffers; then the session is left alone.
+  // 128 MiB of responses are due. Once the system's buffers are full, the session is not called.
   int before = -1;
   ASSERT_TRUE(eventually([&] {
     for (int i = 0; i < 50; ++i) ::poll(nullptr, 0, 1);
@@ -113,7 +113,7 @@ TEST(Connection, SlowReaderIsNotReadFrom) {
   EXPECT_LE(most, std::size_t{192} << 10);
 }
 
-// Answers whatever comes with more than a socket takes at once.
+// Answers any input with more than a socket takes.
 class Generous final : public Session {
  public:
   static constexpr std::size_t size = std::size_t{16} << 20;
@@ -124,14 +124,14 @@ class Generous final : public Session {
   }
 };
 
-TEST(Connection, SlowReaderGetsTheRestOfALastAnswer) {
+TEST(Connection, SlowReaderGetsTheWholeLastResponse) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Generous>(); });
   Client client = server.connect();
   client.send("?");
   EXPECT_EQ(client.receive(Generous::size).size(), Generous::size);
 }
 
-TEST(Connection, HalfClosedPeerGetsAllAnswersAndThenTheEnd) {
+TEST(Connection, HalfClosedPeerGetsAllResponsesAndThenTheEnd) {
   LineCounts counts;
   const Server server(lines(counts));
   Client client = server.connect();
@@ -143,8 +143,8 @@ TEST(Connection, HalfClosedPeerGetsAllAnswersAndThenTheEnd) {
   EXPECT_TRUE(eventually([&] { return counts.sessions == 0; }));
 }
 
-// Nothing tells of the end once more after the bytes before it are read.
-TEST(Connection, BytesAndTheEndThatComeTogetherAreBothSeen) {
+// The end is not signalled again after the bytes before it are read.
+TEST(Connection, InputAndEndThatArriveTogetherAreBothRead) {
   const Folder folder;
   for (const Address& where : {address("127.0.0.1:0"), folder.socket()}) {
     LineCounts counts;
@@ -160,8 +160,8 @@ TEST(Connection, BytesAndTheEndThatComeTogetherAreBothSeen) {
   }
 }
 
-// A read stops at such a byte, short of what is there.
-TEST(Connection, WhatCameBehindAnUrgentByteIsReadWithoutAnother) {
+// A read stops at an urgent byte.
+TEST(Connection, InputAfterAnUrgentByteIsReadWithoutFurtherInput) {
   LineCounts counts;
   const Server server(lines(counts));
   Client client = server.connect();
@@ -175,7 +175,7 @@ TEST(Connection, WhatCameBehindAnUrgentByteIsReadWithoutAnother) {
   EXPECT_EQ(client.ask("three\n"), "three\n");
 }
 
-TEST(Connection, WhatCameBehindADescriptorIsReadWithoutAnotherByte) {
+TEST(Connection, InputAfterADescriptorIsReadWithoutFurtherInput) {
   const Folder folder;
   LineCounts counts;
   const Server server(lines(counts), {}, 1, folder.socket());
@@ -188,38 +188,38 @@ TEST(Connection, WhatCameBehindADescriptorIsReadWithoutAnotherByte) {
   EXPECT_EQ(client.receive(8), "one\ntwo\n");
 }
 
-// Holds its answer to the first line until it is told to go on.
-class HoldsFirst final : public Session {
+// Pauses at the first line until resumed.
+class PausesFirst final : public Session {
  public:
-  HoldsFirst(const Link& link, std::atomic<Link*>& held) : link_(link), held_(held) {}
+  PausesFirst(const Link& link, std::atomic<Link*>& paused) : link_(link), paused_(paused) {}
 
   std::size_t on_input(std::span<char> bytes, Output& out) override {
     out.append({bytes.data(), bytes.size()});
     if (std::exchange(first_, false)) {
       out.pause();
-      held_ = &link_;
+      paused_ = &link_;
     }
     return bytes.size();
   }
 
  private:
   Link link_;
-  std::atomic<Link*>& held_;
+  std::atomic<Link*>& paused_;
   bool first_ = true;
 };
 
-TEST(Connection, WhatCameWhileAnAnswerWasHeldIsReadWithoutAnotherByte) {
-  std::atomic<Link*> held = nullptr;
-  const Server server([&](const Peer&, const Link& link) { return std::make_unique<HoldsFirst>(link, held); });
+TEST(Connection, InputDuringAPauseIsReadWithoutFurtherInput) {
+  std::atomic<Link*> paused = nullptr;
+  const Server server([&](const Peer&, const Link& link) { return std::make_unique<PausesFirst>(link, paused); });
   Client client = server.connect();
   client.send("one\n");
-  ASSERT_TRUE(eventually([&] { return held.load() != nullptr; }));
+  ASSERT_TRUE(eventually([&] { return paused.load() != nullptr; }));
   (*server.loops)[0].run([&] { client.send("two\n"); });
-  (*server.loops)[0].run([&] { held.load()->resume(); });
+  (*server.loops)[0].run([&] { paused.load()->resume(); });
   EXPECT_EQ(client.receive(8), "one\ntwo\n");
 }
 
-TEST(Connection, PeerThatIsGoneEndsTheSession) {
+TEST(Connection, DisconnectEndsTheSession) {
   LineCounts counts;
   const Server server(lines(counts));
   Client closing = server.connect();
@@ -241,7 +241,7 @@ class Refusing final : public Session {
   }
 };
 
-TEST(Connection, LastAnswerArrivesThoughMoreWasSent) {
+TEST(Connection, LastResponseArrivesDespiteUnreadInput) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Refusing>(); });
   for (int i = 0; i < 20; ++i) {
     Client client = server.connect();
@@ -251,7 +251,7 @@ TEST(Connection, LastAnswerArrivesThoughMoreWasSent) {
   }
 }
 
-TEST(Connection, PeerThatStaysAfterTheEndIsClosed) {
+TEST(Connection, PeerThatDoesNotCloseIsClosed) {
   ListenOptions options;
   options.connection.timeouts.linger = 10ms;
   const Server server([](const Peer&, const Link&) { return std::make_unique<Refusing>(); }, options);
@@ -262,7 +262,7 @@ TEST(Connection, PeerThatStaysAfterTheEndIsClosed) {
   EXPECT_EQ(server.counts().timed_out, 0U);
 }
 
-TEST(Connection, InputBeyondTheBoundIsTheEnd) {
+TEST(Connection, InputBeyondTheBoundClosesTheConnection) {
   LineCounts counts;
   ListenOptions options;
   options.connection.input_bound = 10'000;
@@ -280,7 +280,7 @@ class Throwing final : public Session {
   std::size_t on_input(std::span<char> /*bytes*/, Output& /*out*/) override { throw std::bad_alloc(); }
 };
 
-TEST(Connection, SessionThatThrowsIsClosedAlone) {
+TEST(Connection, OnlyTheSessionThatThrowsIsClosed) {
   int made = 0;
   const Server server([&](const Peer&, const Link&) -> std::unique_ptr<Session> {
     if (++made == 2) return std::make_unique<Throwing>();
@@ -295,7 +295,7 @@ TEST(Connection, SessionThatThrowsIsClosedAlone) {
   EXPECT_EQ(server.counts().faults, 1U);
 }
 
-TEST(Connection, NoSessionRefusesTheConnection) {
+TEST(Connection, NullSessionClosesTheConnection) {
   const Server server([](const Peer&, const Link&) { return nullptr; });
   EXPECT_EQ(server.connect().receive_to_end(), "");
 }

@@ -1,4 +1,4 @@
-// Thousands of connections, opened and closed in every way; and what is left of them: nothing.
+// Thousands of connections, opened and closed in every way, leave nothing behind.
 #include <dirent.h>
 #include <sys/resource.h>
 
@@ -13,7 +13,7 @@ namespace {
 std::size_t open_descriptors() {
   DIR* const folder = ::opendir("/proc/self/fd");
   std::size_t count = 0;
-  while (::readdir(folder) != nullptr) ++count;  // NOLINT(concurrency-mt-unsafe): nobody else reads it
+  while (::readdir(folder) != nullptr) ++count;  // NOLINT(concurrency-mt-unsafe): no other thread reads it
   ::closedir(folder);
   return count;
 }
@@ -30,16 +30,16 @@ TEST(Crowd, ThousandsComeAndGo) {
           Client client = server.connect();
           switch ((i + t) % 5) {
             case 0:
-              break;  // never says a word
+              break;  // sends nothing
             case 1:
               client.send("half a li");
-              break;  // nor a whole one
+              break;  // sends an incomplete line
             case 2:
               client.ask("line\n");
               break;
             case 3:
               client.send("line\n");
-              break;  // does not wait for the answer
+              break;  // does not wait for the response
             default:
               client.ask("line\n");
               client.reset();
@@ -48,7 +48,8 @@ TEST(Crowd, ThousandsComeAndGo) {
       });
     }
     for (std::thread& client : clients) client.join();
-    EXPECT_TRUE(eventually([&] { return server.counts().accepted == 5000; }));  // some were gone before it came to them
+    EXPECT_TRUE(
+        eventually([&] { return server.counts().accepted == 5000; }));  // some were closed before they were accepted
     EXPECT_TRUE(eventually([&] { return server.counts().open == 0 && counts.sessions == 0; }));
     EXPECT_EQ(server.connect().ask("still here\n"), "still here\n");
   }

@@ -1,4 +1,4 @@
-// The end of a server: idle connections close at once, busy ones afterwards, and none stays beyond the deadline.
+// Draining: idle connections close immediately, busy ones later, and all by the deadline.
 #include <future>
 #include <thread>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace weir::net {
 namespace {
 
-TEST(Drain, IdleConnectionsCloseAndNoOtherIsAccepted) {
+TEST(Drain, IdleConnectionsCloseAndNoNewOnesAreAccepted) {
   ListenOptions options;
   options.connection.timeouts.linger = 20ms;
   const Server server(echo(), options, 2);
@@ -24,7 +24,7 @@ TEST(Drain, IdleConnectionsCloseAndNoOtherIsAccepted) {
   EXPECT_NE(::connect(late.number(), where.system(), where.system_size()), 0);
 }
 
-TEST(Drain, HalfAMessageMayBeFinished) {
+TEST(Drain, IncompleteMessageMayBeFinished) {
   LineCounts counts;
   const Server server(lines(counts));
   Client client = server.connect();
@@ -37,10 +37,10 @@ TEST(Drain, HalfAMessageMayBeFinished) {
   EXPECT_EQ(server.listener->await_drained(std::chrono::steady_clock::now() + 10s), 0U);
 }
 
-TEST(Drain, MessageOnItsWayIsAnswered) {
+TEST(Drain, MessageInFlightIsAnswered) {
   LineCounts counts;
   for (int i = 0; i < 20; ++i) {
-    // The loop is busy while the message comes and the drain begins.
+    // The loop is busy while the message arrives and the drain starts.
     const Server busy(lines(counts));
     Client client = busy.connect();
     EXPECT_EQ(client.ask("a\n"), "a\n");
@@ -55,7 +55,7 @@ TEST(Drain, MessageOnItsWayIsAnswered) {
   }
 }
 
-TEST(Drain, ClientThatHasConnectedByThenIsAnswered) {
+TEST(Drain, ClientInTheBacklogIsAnswered) {
   constexpr int more_than_are_accepted_at_once = 100;
   LineCounts counts;
   const Server busy(lines(counts));
@@ -77,7 +77,7 @@ TEST(Drain, ClientThatHasConnectedByThenIsAnswered) {
   EXPECT_EQ(busy.listener->await_drained(std::chrono::steady_clock::now() + 10s), 0U);
 }
 
-// Says when it goes, and is busy until it is told.
+// Announces the drain and stays busy until released.
 class Polite final : public Session {
  public:
   explicit Polite(std::atomic<bool>& busy) : busy_(busy) {}
@@ -93,7 +93,7 @@ class Polite final : public Session {
   std::atomic<bool>& busy_;
 };
 
-TEST(Drain, SessionSaysSoAndIsWaitedForWhileItIsBusy) {
+TEST(Drain, SessionAnnouncesItAndTheServerWaitsWhileItIsBusy) {
   std::atomic<bool> busy = true;
   const Server server([&](const Peer&, const Link&) { return std::make_unique<Polite>(busy); });
   Client client = server.connect();
@@ -117,7 +117,7 @@ TEST(Drain, EverythingClosesAtTheDeadline) {
   EXPECT_EQ(server.counts().open, 0U);
 }
 
-TEST(Drain, ListenersAndLoopsMayEndInAnyOrder) {
+TEST(Drain, ListenersAndLoopsMayBeDestroyedInAnyOrder) {
   LineCounts counts;
   {
     Server server(lines(counts), {}, 2);

@@ -1,4 +1,4 @@
-// The input buffer: no byte lost however it is filled and emptied, and never larger than it may be.
+// The input buffer loses no byte and never exceeds its bound.
 #include "net/buffers.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace weir::net {
 namespace {
 
-// Fills all the room there is, or `most` of it.
+// Fills the room, or `most` bytes of it.
 std::size_t fill(InputBuffer& buffer, std::size_t most) {
   const std::span<char> room = buffer.room();
   const std::size_t count = std::min(most, room.size());

@@ -1,4 +1,4 @@
-// Answers that come later, from the loop's thread or from others, to connections that may be gone by then.
+// Delayed responses, from the loop's thread or from others, to connections that may have closed.
 #include <future>
 #include <mutex>
 #include <thread>
@@ -9,10 +9,11 @@
 namespace weir::net {
 namespace {
 
-// Holds every answer until it is released; one line at a time.
-class Holding final : public Session {
+// Pauses at every line until resumed.
+class PausingSession final : public Session {
  public:
-  Holding(Link link, std::function<void(Holding&)> held) : link_(std::move(link)), held_(std::move(held)) {}
+  PausingSession(Link link, std::function<void(PausingSession&)> paused)
+      : link_(std::move(link)), on_pause_(std::move(paused)) {}
 
   std::size_t on_input(std::span<char> input, Output& out) override {
     const std::string_view bytes(input.data(), input.size());
@@ -20,7 +21,7 @@ class Holding final : public Session {
     if (end == std::string_view::npos) return 0;
     line_ = bytes.substr(0, end + 1);
     out.pause();
-    held_(*this);
+    on_pause_(*this);
     return end + 1;
   }
   void on_resume(Output& out) override { out.append(line_); }
@@ -29,18 +30,20 @@ class Holding final : public Session {
 
  private:
   Link link_;
-  std::function<void(Holding&)> held_;
+  std::function<void(PausingSession&)> on_pause_;
   std::string line_;
 };
 
-MakeSession holding(std::function<void(Holding&)> held) {
-  return [held = std::move(held)](const Peer&, const Link& link) { return std::make_unique<Holding>(link, held); };
+MakeSession pausing(std::function<void(PausingSession&)> paused) {
+  return [paused = std::move(paused)](const Peer&, const Link& link) {
+    return std::make_unique<PausingSession>(link, paused);
+  };
 }
 
-TEST(Link, HeldAnswersKeepTheirOrder) {
+TEST(Link, DelayedResponsesKeepTheirOrder) {
   std::mutex mutex;
   std::vector<Link> waiting;
-  const Server server(holding([&](const Holding& session) {
+  const Server server(pausing([&](const PausingSession& session) {
     const std::lock_guard lock(mutex);
     waiting.push_back(session.link());
   }));
@@ -57,12 +60,12 @@ TEST(Link, HeldAnswersKeepTheirOrder) {
   EXPECT_EQ(client.receive(6), "a\nb\nc\n");
 }
 
-TEST(Link, AnswerThatIsThereBeforeThePauseIsNotLost) {
-  const Server server(holding([](const Holding& session) { session.link().resume(); }));
+TEST(Link, ResumeBeforeThePauseIsNotLost) {
+  const Server server(pausing([](const PausingSession& session) { session.link().resume(); }));
   EXPECT_EQ(server.connect().ask("a\nb\n"), "a\nb\n");
 }
 
-// Answers by views of the bytes that it consumed before it paused.
+// Responds with views of the bytes that it consumed before it paused.
 class Viewing final : public Session {
  public:
   Viewing(Link link, std::function<void(const Link&)> paused) : link_(std::move(link)), paused_(std::move(paused)) {}
@@ -97,29 +100,29 @@ TEST(Link, ConsumedBytesStayWhileTheOutputIsPaused) {
     return paused.size() == 1;
   }));
   const Link link = paused.front();
-  client.send("bbbb");  // would fall on the same place
+  client.send("bbbb");  // would overwrite them
   (*server.loops)[0].run([] {});
   link.post([link] { link.resume(); });
   EXPECT_EQ(client.receive(4), "aaaa");
 }
 
-TEST(Link, HalfClosedPeerGetsItsHeldAnswer) {
-  std::promise<Link> held;
-  const Server server(holding([&](const Holding& session) { held.set_value(session.link()); }));
+TEST(Link, HalfClosedPeerGetsItsDelayedResponse) {
+  std::promise<Link> paused;
+  const Server server(pausing([&](const PausingSession& session) { paused.set_value(session.link()); }));
   Client client = server.connect();
   client.send("a\n");
   client.half_close();
-  const Link link = held.get_future().get();
+  const Link link = paused.get_future().get();
   link.post([link] { link.resume(); });
   EXPECT_EQ(client.receive_to_end(), "a\n");
 }
 
-TEST(Link, NothingHappensToAConnectionThatIsGone) {
-  std::promise<Link> held;
-  const Server server(holding([&](const Holding& session) { held.set_value(session.link()); }));
+TEST(Link, DoesNothingAfterTheConnectionHasClosed) {
+  std::promise<Link> paused;
+  const Server server(pausing([&](const PausingSession& session) { paused.set_value(session.link()); }));
   Client client = server.connect();
   client.send("a\n");
-  const Link link = held.get_future().get();
+  const Link link = paused.get_future().get();
   (*server.loops)[0].run([&] {
     EXPECT_TRUE(link.alive());
     link.close();
@@ -135,8 +138,8 @@ TEST(Link, NothingHappensToAConnectionThatIsGone) {
   EXPECT_EQ(client.receive_to_end(), "");
 }
 
-TEST(Link, SessionMayCloseItselfWhileItIsCalled) {
-  const Server server(holding([](const Holding& session) { session.link().close(); }));
+TEST(Link, SessionMayCloseItselfDuringACall) {
+  const Server server(pausing([](const PausingSession& session) { session.link().close(); }));
   Client client = server.connect();
   client.send("a\n");
   EXPECT_EQ(client.receive_to_end(), "");
@@ -156,7 +159,7 @@ TEST(Link, SendsByItself) {
   EXPECT_EQ(client.ask("x"), "x");
 }
 
-TEST(Link, ThatLeadsNowhereIsHarmless) {
+TEST(Link, DoesNothingWithoutAConnection) {
   const Link link;
   EXPECT_FALSE(link.alive());
   EXPECT_EQ(link.loop(), nullptr);
@@ -166,10 +169,10 @@ TEST(Link, ThatLeadsNowhereIsHarmless) {
   link.post([] { FAIL(); });
 }
 
-TEST(Link, ManyThreadsAnswerWhileConnectionsComeAndGo) {
+TEST(Link, ManyThreadsRespondWhileConnectionsOpenAndClose) {
   std::mutex mutex;
   std::vector<Link> waiting;
-  const Server server(holding([&](const Holding& session) {
+  const Server server(pausing([&](const PausingSession& session) {
                         const std::lock_guard lock(mutex);
                         waiting.push_back(session.link());
                       }),

@@ -1,4 +1,4 @@
-// Listening: on which addresses, beside which others, for how many connections, and how it ends.
+// Listening: addresses, conflicts, connection limits, shutdown.
 #include "net/listener.h"
 
 #include <fcntl.h>
@@ -24,21 +24,21 @@ std::string refusal(const Address& where, std::size_t count = 1) {
   return listener ? "" : listener.error().message();
 }
 
-TEST(Listener, AddressInUseIsRefusedByName) {
+TEST(Listener, AddressInUseIsAnError) {
   const Server server(echo());
   const std::string text = server.listener->bound().text();
   EXPECT_EQ(refusal(server.listener->bound()),
-            text + ": address in use: another process listens on " + text + "; stop it, or choose another port");
+            text + ": address in use: another process listens on " + text + "; stop it or choose another port");
 }
 
-TEST(Listener, AddressThatOthersShareIsRefusedToo) {
+TEST(Listener, AddressSharedByOthersIsAnError) {
   const Server server(echo(), {}, 2);
   for (const std::size_t count : {1U, 2U}) {
     EXPECT_NE(refusal(server.listener->bound(), count).find("address in use"), std::string::npos);
   }
 }
 
-TEST(Listener, PortIsFreeAgainAtOnce) {
+TEST(Listener, PortIsFreeImmediately) {
   const Address where = [] {
     const Server server(echo(), {}, 2);
     Client client = server.connect();
@@ -49,9 +49,9 @@ TEST(Listener, PortIsFreeAgainAtOnce) {
   EXPECT_EQ(again.connect().ask("x"), "x");
 }
 
-TEST(Listener, AddressOfAnotherMachineIsRefused) {
+TEST(Listener, AddressOfAnotherMachineIsAnError) {
   EXPECT_EQ(refusal(address("192.0.2.1:8080")),
-            "192.0.2.1:8080: this machine has no address 192.0.2.1; `ip address` lists those that it has");
+            "192.0.2.1:8080: this machine has no address 192.0.2.1; `ip address` lists the available ones");
 }
 
 TEST(Listener, SeveralLoopsShareOnePort) {
@@ -70,7 +70,7 @@ TEST(Listener, SeveralLoopsShareOnePort) {
   }));
 }
 
-TEST(Listener, UnixSocketIsSpreadEvenly) {
+TEST(Listener, UnixSocketDistributesEvenly) {
   const Folder folder;
   std::array<std::atomic<int>, 3> seen{};
   const auto make = [&](const Peer&, const Link& link) {
@@ -93,19 +93,19 @@ TEST(Listener, StaleUnixSocketIsReplaced) {
   EXPECT_EQ(server.connect().ask("x"), "x");
 }
 
-TEST(Listener, UnixSocketInUseIsRefused) {
+TEST(Listener, UnixSocketInUseIsAnError) {
   const Folder folder;
   const Server server(echo(), {}, 1, folder.socket());
   EXPECT_NE(refusal(folder.socket()).find("address in use: another process listens on unix:"), std::string::npos);
   EXPECT_EQ(server.connect().ask("x"), "x");
 }
 
-TEST(Listener, FileThatIsNoSocketIsLeftAlone) {
+TEST(Listener, FileThatIsNotASocketIsNotReplaced) {
   const Folder folder;
   std::ofstream(folder.file("s")) << "precious";
-  EXPECT_NE(refusal(folder.socket()).find("is not a socket; remove it, or choose another path"), std::string::npos);
+  EXPECT_NE(refusal(folder.socket()).find("is not a socket; remove it or choose another path"), std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(folder.file("s")), 8U);
-  EXPECT_NE(refusal(address("unix:" + folder.file("none/s"))).find("make the folder first"), std::string::npos);
+  EXPECT_NE(refusal(address("unix:" + folder.file("none/s"))).find("create the directory first"), std::string::npos);
 }
 
 TEST(Listener, UnixSocketHasItsModeAndLeavesNoFile) {
@@ -130,7 +130,7 @@ TEST(Listener, SuccessorsSocketFileIsNotRemoved) {
   EXPECT_EQ(second.connect().ask("x"), "x");
 }
 
-TEST(Listener, ConnectionsBeyondTheBoundAreClosedAtOnce) {
+TEST(Listener, ConnectionsBeyondTheLimitAreClosedImmediately) {
   ListenOptions options;
   options.max_connections = 2;
   const Server server(echo(), options, 2);
@@ -146,12 +146,12 @@ TEST(Listener, ConnectionsBeyondTheBoundAreClosedAtOnce) {
   EXPECT_EQ(server.connect().ask("x"), "x");
 }
 
-TEST(Listener, WithoutDescriptorsItWaitsAndGoesOn) {
+TEST(Listener, RetriesWhenOutOfDescriptors) {
   const Server server(echo());
   Client client(AF_INET);
   EXPECT_EQ(server.connect().ask("x"), "x");
   ASSERT_TRUE(eventually([&] { return server.counts().open == 0; }));
-  // UndefinedBehaviorSanitizer needs a pipe when it first meets a type: so the loop's timer is met before.
+  // UndefinedBehaviorSanitizer needs a pipe for each new type, so the loop's timer must run before.
   std::atomic<bool> ticked = false;
   Loop& loop = (*server.loops)[0];
   loop.run([&] { loop.every_tick([&](auto) { return !(ticked = true); }); });
@@ -159,7 +159,7 @@ TEST(Listener, WithoutDescriptorsItWaitsAndGoesOn) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
-  none.rlim_cur = static_cast<rlim_t>(client.number());  // all below are taken, or this would not be it
+  none.rlim_cur = static_cast<rlim_t>(client.number());  // all lower numbers are in use
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   std::vector<Descriptor> fillers;
   while (true) {
@@ -177,7 +177,7 @@ TEST(Listener, WithoutDescriptorsItWaitsAndGoesOn) {
   EXPECT_EQ(client.ask("x"), "x");
 }
 
-TEST(Address, TextsAreReadAndWrittenBack) {
+TEST(Address, TextRoundTrips) {
   for (const char* text : {"127.0.0.1:8080", "0.0.0.0:0", "[::1]:65535", "[::]:1", "unix:/run/weir.sock"}) {
     EXPECT_EQ(address(text).text(), text);
   }
@@ -190,18 +190,18 @@ TEST(Address, TextsAreReadAndWrittenBack) {
   }
 }
 
-TEST(Address, OtherTextsAreRefusedWithWhatToWrite) {
+TEST(Address, InvalidTextIsAnErrorWithAHint) {
   const std::string forms = "; write 127.0.0.1:8080, [::1]:8080, localhost:8080 or unix:/run/weir.sock";
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"", ": has no port" + forms},
-      {"127.0.0.1", "127.0.0.1: has no port" + forms},
-      {"127.0.0.1:", "127.0.0.1:: has no port from 0 to 65535 at its end" + forms},
-      {"127.0.0.1:65536", "127.0.0.1:65536: has no port from 0 to 65535 at its end" + forms},
-      {"127.0.0.1:-1", "127.0.0.1:-1: has no port from 0 to 65535 at its end" + forms},
-      {"example.org:80", "example.org:80: is not an IP address (names are not looked up)" + forms},
-      {"::1:80", "::1:80: is not an IP address (names are not looked up)" + forms},
-      {"[::g]:80", "[::g]:80: is not an IPv6 address" + forms},
-      {"unix:", "unix:: has no path" + forms},
+      {"", ": missing port" + forms},
+      {"127.0.0.1", "127.0.0.1: missing port" + forms},
+      {"127.0.0.1:", "127.0.0.1:: invalid port, expected 0 to 65535" + forms},
+      {"127.0.0.1:65536", "127.0.0.1:65536: invalid port, expected 0 to 65535" + forms},
+      {"127.0.0.1:-1", "127.0.0.1:-1: invalid port, expected 0 to 65535" + forms},
+      {"example.org:80", "example.org:80: not an IP address (host names are not resolved here)" + forms},
+      {"::1:80", "::1:80: not an IP address (host names are not resolved here)" + forms},
+      {"[::g]:80", "[::g]:80: not an IPv6 address" + forms},
+      {"unix:", "unix:: missing path" + forms},
   };
   for (const auto& [text, message] : rows) {
     const auto parsed = Address::parse(text);
@@ -212,7 +212,7 @@ TEST(Address, OtherTextsAreRefusedWithWhatToWrite) {
   EXPECT_TRUE(Address::parse("unix:/" + std::string(106, 'x')).has_value());
 }
 
-TEST(Loops, MustBeSomeAndTick) {
+TEST(Loops, RequireACountAndATick) {
   EXPECT_FALSE(Loops::make(0).has_value());
   EXPECT_FALSE(Loops::make(1, 0ms).has_value());
 }

@@ -1,4 +1,4 @@
-// Connections that we open: how they begin, what they carry, and how they end.
+// Client connections: connecting, transfer and loss.
 #include "net/outgoing.h"
 
 #include <netinet/tcp.h>
@@ -10,13 +10,13 @@
 namespace weir::net {
 namespace {
 
-// An address on which nobody listens.
+// An address without a listener.
 Address vacant() {
   const Server server(echo());
   return server.listener->bound();
 }
 
-// Counts the sessions, and their reads.
+// Counts the sessions and their reads.
 class CountedEcho {
  public:
   [[nodiscard]] MakeSession sessions() {
@@ -40,13 +40,13 @@ class CountedEcho {
   };
 };
 
-TEST(Endpoint, IsWrittenAsPeopleWriteIt) {
+TEST(Endpoint, HasTheUsualText) {
   EXPECT_EQ((Endpoint{"redis.example", 6379, ""}.text()), "redis.example:6379");
   EXPECT_EQ((Endpoint{"::1", 6379, ""}.text()), "[::1]:6379");
   EXPECT_EQ((Endpoint{"", 0, "/run/redis.sock"}.text()), "unix:/run/redis.sock");
 }
 
-TEST(Outgoing, CarriesBytesBothWays) {
+TEST(Outgoing, TransfersBytesBothWays) {
   const Folder folder;
   for (const Address& where : {address("127.0.0.1:0"), folder.socket()}) {
     const Server server(echo(), {}, 1, where);
@@ -56,18 +56,18 @@ TEST(Outgoing, CarriesBytesBothWays) {
   }
 }
 
-TEST(Outgoing, LooksNamesUp) {
+TEST(Outgoing, ResolvesNames) {
   const Server server(echo());
   Visitor visitor(leading_to({"localhost", server.listener->bound().port(), ""}));
   ASSERT_TRUE(visitor.arrives()) << visitor.loss();
   EXPECT_EQ(visitor.ask("hello"), "hello");
 }
 
-TEST(Outgoing, SmallMessagesLeaveAtOnceAndVanishedPeersAreNoticed) {
+TEST(Outgoing, SetsNoDelayAndKeepAlive) {
   const Server server(echo());
   Visitor visitor(server.listener->bound());
   ASSERT_TRUE(visitor.arrives());
-  // The sockets of this process are few: one of them is connected to the server.
+  // One of the few sockets of this process is connected to the server.
   int found = 0;
   for (int number = 3; number < 256; ++number) {
     sockaddr_storage peer{};
@@ -88,20 +88,19 @@ TEST(Outgoing, SmallMessagesLeaveAtOnceAndVanishedPeersAreNoticed) {
   EXPECT_EQ(found, 1);
 }
 
-TEST(Outgoing, SaysWhyItCannotConnect) {
+TEST(Outgoing, ReportsWhyItCannotConnect) {
   const Folder folder;
-  const Address nobody = vacant();
+  const Address vacant_address = vacant();
   const struct {
     Endpoint endpoint;
     std::string message;
   } rows[] = {
-      {endpoint_of(nobody),
-       nobody.text() + ": the connection is refused; check that the server runs and listens there"},
+      {endpoint_of(vacant_address),
+       vacant_address.text() + ": connection refused; check that the server is running and listening there"},
       {endpoint_of(folder.socket()),
-       folder.socket().text() + ": there is no such socket; check that the server runs and listens there"},
+       folder.socket().text() + ": no such socket; check that the server is running and listening there"},
       {{"", 0, "/" + std::string(200, 'x')},
-       "unix:/" + std::string(200, 'x') +
-           ": is too long for a unix socket: its path may have at most 107 bytes; choose a shorter one"},
+       "unix:/" + std::string(200, 'x') + ": unix socket path too long: at most 107 bytes; choose a shorter one"},
   };
   for (const auto& row : rows) {
     Visitor visitor(leading_to(row.endpoint));
@@ -111,15 +110,15 @@ TEST(Outgoing, SaysWhyItCannotConnect) {
   }
 }
 
-TEST(Outgoing, SaysThatANameIsNotKnown) {
-  const std::string name(64, 'x');  // too long for a resolver to be asked
+TEST(Outgoing, ReportsAnUnknownName) {
+  const std::string name(64, 'x');  // too long for a DNS query
   Visitor visitor(leading_to({name, 1, ""}));
   visitor.connect();
   EXPECT_EQ(visitor.loss().find(name + ":1: "), 0U) << visitor.loss();
   EXPECT_NE(visitor.loss().find("the name " + name), std::string::npos) << visitor.loss();
 }
 
-// A listener whose queue is full takes no more: the first packet of the next is dropped.
+// A listener with a full backlog, which drops the first packet of further connections.
 class Deaf {
  public:
   Deaf() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -145,14 +144,13 @@ class Deaf {
   std::vector<Descriptor> waiting_;
 };
 
-TEST(Outgoing, WaitsNoLongerThanItsPatience) {
+TEST(Outgoing, TimesOut) {
   const Deaf deaf;
   OutgoingOptions options = leading_to(endpoint_of(deaf.bound()));
   options.timeout = 20ms;
   Visitor visitor(options);
   visitor.connect();
-  EXPECT_EQ(visitor.loss(),
-            deaf.bound().text() + ": does not answer in time; check the address, and what is in between");
+  EXPECT_EQ(visitor.loss(), deaf.bound().text() + ": connection timed out; check the address and the network");
 }
 
 TEST(Outgoing, IsLostWhenTheServerCloses) {
@@ -161,7 +159,7 @@ TEST(Outgoing, IsLostWhenTheServerCloses) {
   ASSERT_TRUE(visitor.arrives());
   const std::string where = server.listener->bound().text();
   server.listener = nullptr;
-  EXPECT_EQ(visitor.loss(), where + ": the server has closed the connection");
+  EXPECT_EQ(visitor.loss(), where + ": the server closed the connection");
   visitor.send("into the void");
   EXPECT_EQ(visitor.losses().size(), 1U);
 }
@@ -175,7 +173,7 @@ class Farewell final : public Session {
   }
 };
 
-TEST(Outgoing, LastBytesComeBeforeTheLoss) {
+TEST(Outgoing, LastBytesArriveBeforeTheLoss) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Farewell>(); });
   Visitor visitor(server.listener->bound());
   std::string heard_when_lost;
@@ -187,7 +185,7 @@ TEST(Outgoing, LastBytesComeBeforeTheLoss) {
   EXPECT_EQ(heard_when_lost, "bye");
 }
 
-TEST(Outgoing, MegabytesArriveWhole) {
+TEST(Outgoing, MegabytesArriveComplete) {
   const Server server(echo());
   Visitor visitor(server.listener->bound());
   ASSERT_TRUE(visitor.arrives());
@@ -196,24 +194,24 @@ TEST(Outgoing, MegabytesArriveWhole) {
   EXPECT_EQ(visitor.ask(text), text);
 }
 
-// Reads when it is told to.
+// Reads only when resumed.
 class Sleeper final : public Echo {
  public:
-  Sleeper(const Link& link, std::promise<Link>& told) : link_(link), told_(told) {}
+  Sleeper(const Link& link, std::promise<Link>& link_promise) : link_(link), link_promise_(link_promise) {}
   std::size_t on_input(std::span<char> input, Output& out) override {
     if (std::exchange(awake_, true)) return Echo::on_input(input, out);
     out.pause();
-    told_.set_value(link_);
+    link_promise_.set_value(link_);
     return 0;
   }
 
  private:
   Link link_;
-  std::promise<Link>& told_;
+  std::promise<Link>& link_promise_;
   bool awake_ = false;
 };
 
-TEST(Outgoing, WhatASlowReaderDoesNotTakeWaits) {
+TEST(Outgoing, OutputWaitsForASlowReader) {
   std::promise<Link> asleep;
   const Server server([&](const Peer&, const Link& link) { return std::make_unique<Sleeper>(link, asleep); });
   Visitor visitor(server.listener->bound());
@@ -230,7 +228,7 @@ TEST(Outgoing, WhatASlowReaderDoesNotTakeWaits) {
   EXPECT_EQ(unsent, 0U);
 }
 
-TEST(Outgoing, AServerThatDoesNotReadIsLostAtTheBound) {
+TEST(Outgoing, IsLostAtTheOutputBound) {
   std::promise<Link> asleep;
   const Server server([&](const Peer&, const Link& link) { return std::make_unique<Sleeper>(link, asleep); });
   OutgoingOptions options = leading_to(endpoint_of(server.listener->bound()));
@@ -245,7 +243,7 @@ TEST(Outgoing, AServerThatDoesNotReadIsLostAtTheBound) {
   EXPECT_NE(visitor.loss().find("the server does not read: "), std::string::npos) << visitor.loss();
 }
 
-TEST(Outgoing, BytesThatMakeNoMessageAreLostAtTheBound) {
+TEST(Outgoing, IsLostAtTheInputBound) {
   const Server server(echo());
   OutgoingOptions options = leading_to(endpoint_of(server.listener->bound()));
   options.input_bound = 1000;
@@ -253,10 +251,11 @@ TEST(Outgoing, BytesThatMakeNoMessageAreLostAtTheBound) {
   visitor.consumes = false;
   ASSERT_TRUE(visitor.arrives());
   visitor.send(std::string(1000, 'x'));
-  EXPECT_EQ(visitor.loss(), server.listener->bound().text() + ": more than 1000 bytes came that make no whole message");
+  EXPECT_EQ(visitor.loss(),
+            server.listener->bound().text() + ": received more than 1000 bytes without a complete message");
 }
 
-TEST(Outgoing, WhatACallbackSendsLeavesWithOneWrite) {
+TEST(Outgoing, OutputOfACallbackIsOneWrite) {
   CountedEcho counted;
   const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
@@ -268,7 +267,7 @@ TEST(Outgoing, WhatACallbackSendsLeavesWithOneWrite) {
   EXPECT_EQ(counted.reads, 1);
 }
 
-TEST(Outgoing, NothingIsHeardOfWhatWasClosed) {
+TEST(Outgoing, NoCallbacksAfterClose) {
   CountedEcho counted;
   const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
@@ -280,13 +279,13 @@ TEST(Outgoing, NothingIsHeardOfWhatWasClosed) {
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
-TEST(Outgoing, ConnectsAgain) {
+TEST(Outgoing, Reconnects) {
   CountedEcho counted;
   const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
   ASSERT_TRUE(visitor.arrives());
   for (int i = 2; i < 5; ++i) {
-    visitor.connect();  // in place of the one that is there
+    visitor.connect();  // replaces the existing connection
     EXPECT_TRUE(eventually([&] { return visitor.connections() == i; }));
   }
   EXPECT_EQ(visitor.ask("x"), "x");
@@ -294,9 +293,9 @@ TEST(Outgoing, ConnectsAgain) {
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
-TEST(Outgoing, ConnectsAgainFromWithinItsLoss) {
-  const Address nobody = vacant();
-  Visitor visitor(nobody);
+TEST(Outgoing, ReconnectsFromOnLost) {
+  const Address vacant_address = vacant();
+  Visitor visitor(vacant_address);
   visitor.when_lost = [&](Outgoing& outgoing) {
     if (visitor.losses().size() < 3) outgoing.connect();
   };
@@ -304,7 +303,7 @@ TEST(Outgoing, ConnectsAgainFromWithinItsLoss) {
   EXPECT_TRUE(eventually([&] { return visitor.losses().size() == 3; }));
 }
 
-// Each way of ending it, from each callback.
+// Each way of ending a connection, from each callback.
 class EndedFromWithin : public testing::TestWithParam<bool> {
  protected:
   void end(Outgoing& outgoing, Visitor& visitor) {

@@ -1,4 +1,4 @@
-// Connections that we open with TLS: which servers we trust, and what we show.
+// Client connections with TLS: trust and client certificates.
 #include <fstream>
 
 #include "net/tls_context.h"
@@ -44,9 +44,9 @@ class OutgoingTls : public testing::Test {
   TlsFiles files_{folder_.file("server.pem"), folder_.file("server.key"), ""};
 };
 
-TEST_F(OutgoingTls, CarriesBytesToAServerThatIsTrusted) {
+TEST_F(OutgoingTls, TransfersBytesToATrustedServer) {
   const Server server(echo(), listening());
-  for (const char* const name : {"", "127.0.0.1", "redis.test"}) {  // none: the host's
+  for (const char* const name : {"", "127.0.0.1", "redis.test"}) {  // empty: the host
     OutgoingOptions options = to(server, trusting());
     options.server_name = name;
     Visitor visitor(options);
@@ -61,7 +61,7 @@ int note_name(SSL* ssl, int* /*alert*/, void* noted) {
   return SSL_TLSEXT_ERR_OK;
 }
 
-TEST_F(OutgoingTls, TellsTheServerWhichNameItWants) {
+TEST_F(OutgoingTls, SendsTheServerName) {
   std::atomic<bool> noted = false;
   ListenOptions with = listening();
   SSL_CTX* const context = with.tls->current().get();
@@ -75,7 +75,7 @@ TEST_F(OutgoingTls, TellsTheServerWhichNameItWants) {
   EXPECT_TRUE(noted);
 }
 
-TEST_F(OutgoingTls, MegabytesArriveWhole) {
+TEST_F(OutgoingTls, MegabytesArriveComplete) {
   const Server server(echo(), listening());
   Visitor visitor(to(server, trusting()));
   ASSERT_TRUE(visitor.arrives());
@@ -84,16 +84,16 @@ TEST_F(OutgoingTls, MegabytesArriveWhole) {
   EXPECT_EQ(visitor.ask(text), text);
 }
 
-TEST_F(OutgoingTls, ServersThatAreNotTrustedAreRefused) {
+TEST_F(OutgoingTls, UntrustedServersAreRejected) {
   const Server server(echo(), listening());
-  const std::string advice = "; check the CA, the server's name, and that the port is one for TLS";
+  const std::string advice = "; check the CA, the server name, and that the port speaks TLS";
   const struct {
     std::string ca;
     std::string name;
     std::string why;
   } rows[] = {
       {folder_.file("stranger.pem"), "", "unable to get local issuer certificate"},
-      {"", "", "unable to get local issuer certificate"},  // those that this machine trusts
+      {"", "", "unable to get local issuer certificate"},  // the system's authorities
       {folder_.file("ca.pem"), "other.test", "hostname mismatch"},
       {folder_.file("ca.pem"), "127.0.0.2", "IP address mismatch"},
   };
@@ -102,12 +102,12 @@ TEST_F(OutgoingTls, ServersThatAreNotTrustedAreRefused) {
     options.server_name = row.name;
     Visitor visitor(options);
     visitor.connect();
-    EXPECT_EQ(visitor.loss(), server.listener->bound().text() + ": TLS fails: " + row.why + advice);
+    EXPECT_EQ(visitor.loss(), server.listener->bound().text() + ": TLS failed: " + row.why + advice);
     EXPECT_EQ(visitor.connections(), 0);
   }
 }
 
-TEST_F(OutgoingTls, ShowsItsCertificateToAServerThatWantsOne) {
+TEST_F(OutgoingTls, SendsItsClientCertificate) {
   std::mutex mutex;
   std::string subject;
   const Server server(
@@ -124,18 +124,18 @@ TEST_F(OutgoingTls, ShowsItsCertificateToAServerThatWantsOne) {
   EXPECT_EQ(subject, "CN=client");
 }
 
-TEST_F(OutgoingTls, IsLostWithoutTheCertificateThatTheServerWants) {
+TEST_F(OutgoingTls, IsLostWithoutARequiredClientCertificate) {
   const Server server(echo(), listening(folder_.file("ca.pem")));
   Visitor visitor(to(server, trusting()));
   visitor.connect();
   EXPECT_NE(visitor.loss().find("certificate required"), std::string::npos) << visitor.loss();
 }
 
-TEST_F(OutgoingTls, APortThatSpeaksSomethingElseIsNamed) {
-  const Server server(echo());  // says what it hears, which is no server's part
+TEST_F(OutgoingTls, APortWithoutTlsIsReported) {
+  const Server server(echo());  // echoes the client's handshake
   Visitor visitor(to(server, trusting()));
   visitor.connect();
-  EXPECT_NE(visitor.loss().find("that the port is one for TLS"), std::string::npos) << visitor.loss();
+  EXPECT_NE(visitor.loss().find("that the port speaks TLS"), std::string::npos) << visitor.loss();
 }
 
 class Mute final : public Session {
@@ -143,14 +143,14 @@ class Mute final : public Session {
   std::size_t on_input(std::span<char> input, Output& /*out*/) override { return input.size(); }
 };
 
-TEST_F(OutgoingTls, AHandshakeTakesNoLongerThanItsPatience) {
+TEST_F(OutgoingTls, AHandshakeTimesOut) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Mute>(); });
   OutgoingOptions options = to(server, trusting());
   options.timeout = 50ms;
   Visitor visitor(options);
   visitor.connect();
-  EXPECT_EQ(visitor.loss(), server.listener->bound().text() +
-                                ": does not finish the TLS handshake in time; check that the port is one for TLS");
+  EXPECT_EQ(visitor.loss(),
+            server.listener->bound().text() + ": TLS handshake timed out; check that the port speaks TLS");
 }
 
 TEST_F(OutgoingTls, MessagesBeyondTheBoundAreLost) {
@@ -160,13 +160,13 @@ TEST_F(OutgoingTls, MessagesBeyondTheBoundAreLost) {
   Visitor visitor(options);
   ASSERT_TRUE(visitor.arrives());
   const std::string text(100'000, 'x');
-  EXPECT_EQ(visitor.ask(text), text);  // as long as it is consumed, any amount passes
+  EXPECT_EQ(visitor.ask(text), text);  // any amount passes while it is consumed
   visitor.with([&](Outgoing&) { visitor.consumes = false; });
   visitor.send(text);
   EXPECT_NE(visitor.loss().find("more than 1000 bytes"), std::string::npos) << visitor.loss();
 }
 
-TEST_F(OutgoingTls, IsClosedFromWithinItsCallbacks) {
+TEST_F(OutgoingTls, CanBeClosedFromItsCallbacks) {
   const Server server(echo(), listening());
   Visitor visitor(to(server, trusting()));
   visitor.when_bytes = [&](Outgoing&) { visitor.destroy_here(); };
@@ -176,7 +176,7 @@ TEST_F(OutgoingTls, IsClosedFromWithinItsCallbacks) {
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
-TEST_F(OutgoingTls, FilesThatCannotBeUsedAreNamed) {
+TEST_F(OutgoingTls, ErrorsNameTheFile) {
   std::ofstream(folder_.file("empty.pem"));
   const std::string ca = folder_.file("ca.pem");
   const std::string certificate = folder_.file("client.pem");
@@ -185,17 +185,15 @@ TEST_F(OutgoingTls, FilesThatCannotBeUsedAreNamed) {
     TlsClientFiles files;
     std::string message;
   } rows[] = {
-      {{"/nowhere", "", ""},
-       "/nowhere: the CA cannot be used: No such file or directory; give a PEM file of CA certificates"},
-      {{folder_.file("empty.pem"), "", ""}, folder_.file("empty.pem") + ": the CA cannot be used: "},
-      {{ca, certificate, ""}, certificate + ": a client's certificate and its key are given together, or neither"},
-      {{ca, "", key}, key + ": a client's certificate and its key are given together, or neither"},
+      {{"/nowhere", "", ""}, "/nowhere: cannot load CA: No such file or directory; use a PEM file of CA certificates"},
+      {{folder_.file("empty.pem"), "", ""}, folder_.file("empty.pem") + ": cannot load CA: "},
+      {{ca, certificate, ""}, certificate + ": client certificate and key must be set together"},
+      {{ca, "", key}, key + ": client certificate and key must be set together"},
       {{ca, "/nowhere", key},
-       "/nowhere: the certificate cannot be used: No such file or directory; give a PEM file, the certificate of the "
-       "key first"},
+       "/nowhere: cannot load certificate: No such file or directory; use a PEM file with the leaf certificate first"},
       {{ca, certificate, folder_.file("ca.key")},
-       folder_.file("ca.key") + ": the key is not that of the certificate in " + certificate +
-           "; give the two that were made together"},
+       folder_.file("ca.key") + ": key does not match the certificate in " + certificate +
+           "; use the key that belongs to it"},
   };
   for (const auto& row : rows) {
     const auto loaded = TlsClientContext::load(row.files);

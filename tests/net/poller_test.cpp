@@ -1,4 +1,4 @@
-// What becomes ready is reported once, to the watchers that still want it.
+// Readiness is reported once, to current watchers.
 #include "net/poller.h"
 
 #include <gtest/gtest.h>
@@ -32,17 +32,17 @@ class Listening final : public Watcher {
   }
 
   Watched watched;
-  Descriptor other;  // what is sent here makes the first one ready
+  Descriptor other;  // input sent here makes the first descriptor ready
   std::function<void()> then;
   int calls = 0;
   Readiness last;
 };
 
 void look(Poller& poller) {
-  poller.wait(Poller::Patience::none);
+  poller.wait(Poller::WaitMode::poll);
 }
 
-TEST(Poller, WhatBecomesReadyIsToldOnce) {
+TEST(Poller, ReadinessIsReportedOnce) {
   Poller poller;
   Listening one(poller);
   look(poller);
@@ -51,23 +51,23 @@ TEST(Poller, WhatBecomesReadyIsToldOnce) {
   look(poller);
   look(poller);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_TRUE(one.last.input && !one.last.output && !one.last.to_the_end);
+  EXPECT_TRUE(one.last.input && !one.last.output && !one.last.until_eagain);
   one.make_ready("y");
   look(poller);
   EXPECT_EQ(one.calls, 2);
 }
 
-TEST(Poller, EndOfThePeerIsToldWithTheLastBytes) {
+TEST(Poller, ShutdownOfThePeerIsReportedWithTheLastBytes) {
   Poller poller;
   Listening one(poller);
   one.make_ready("x");
   ::shutdown(one.other.number(), SHUT_WR);
   look(poller);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_TRUE(one.last.input && one.last.to_the_end);
+  EXPECT_TRUE(one.last.input && one.last.until_eagain);
 }
 
-TEST(Poller, RoomForOutputIsToldToThoseThatWantIt) {
+TEST(Poller, WritabilityIsReportedOnRequest) {
   Poller poller;
   Listening one(poller);
   one.watched.want(Interest::both);
@@ -76,19 +76,19 @@ TEST(Poller, RoomForOutputIsToldToThoseThatWantIt) {
   EXPECT_TRUE(one.last.output && !one.last.input);
 }
 
-TEST(Poller, TurnThatWasAskedForComesOnceAndWithoutWaiting) {
+TEST(Poller, RequestedTurnComesOnceWithoutBlocking) {
   Poller poller;
   Listening one(poller);
   one.watched.ask_for_turn();
   one.watched.ask_for_turn();
-  poller.wait(Poller::Patience::endless);
+  poller.wait(Poller::WaitMode::block);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_FALSE(one.last.input || one.last.output || one.last.to_the_end);
+  EXPECT_FALSE(one.last.input || one.last.output || one.last.until_eagain);
   look(poller);
   EXPECT_EQ(one.calls, 1);
 }
 
-TEST(Poller, TurnAskedForWithinATurnIsOneOfTheNextRound) {
+TEST(Poller, TurnRequestedDuringATurnComesInTheNextRound) {
   Poller poller;
   Listening one(poller);
   one.then = [&] { one.watched.ask_for_turn(); };
@@ -99,7 +99,7 @@ TEST(Poller, TurnAskedForWithinATurnIsOneOfTheNextRound) {
   EXPECT_EQ(one.calls, 2);
 }
 
-TEST(Poller, WatcherThatIsRemovedIsNotCalledInThisRound) {
+TEST(Poller, RemovedWatcherIsNotCalledInTheSameRound) {
   Poller poller;
   Listening one(poller);
   Listening other(poller);
@@ -111,7 +111,7 @@ TEST(Poller, WatcherThatIsRemovedIsNotCalledInThisRound) {
   EXPECT_EQ(one.calls + other.calls, 1);
 }
 
-TEST(Poller, WatcherThatIsRemovedLosesItsTurn) {
+TEST(Poller, RemovedWatcherLosesItsTurn) {
   Poller poller;
   Listening one(poller);
   Listening other(poller);

@@ -17,7 +17,7 @@
 namespace weir::net {
 namespace {
 
-constexpr std::size_t much = std::size_t{4} << 20;  // more than a socket takes at once
+constexpr std::size_t much = std::size_t{4} << 20;  // more than a socket takes
 
 struct Pair {
   Descriptor ours;
@@ -46,7 +46,7 @@ std::string letters(std::size_t count) {
   return text;
 }
 
-TEST(Sender, SendsAllThatFits) {
+TEST(Sender, SendsEverythingThatFits) {
   const Pair pair = connected();
   Sender sender;
   std::string bytes = "+PONG\r\n";
@@ -57,7 +57,7 @@ TEST(Sender, SendsAllThatFits) {
   EXPECT_EQ(read_all(pair.theirs), "+PONG\r\n");
 }
 
-TEST(Sender, HasNothingToDoWithoutBytes) {
+TEST(Sender, IsDoneWithoutBytes) {
   const Pair pair = connected();
   Sender sender;
   std::string bytes;
@@ -66,14 +66,14 @@ TEST(Sender, HasNothingToDoWithoutBytes) {
   EXPECT_FALSE(progress.moved);
 }
 
-TEST(Sender, GoesOnWhereTheSocketTookNoMore) {
+TEST(Sender, ContinuesAfterAFullSocket) {
   const Pair pair = connected();
   const std::string wanted = letters(much);
   Sender sender;
   std::string bytes = wanted;
   std::string arrived;
   std::size_t holds = 0;
-  while (sender.send(pair.ours.number(), nullptr, bytes).state == Sender::State::held) {
+  while (sender.send(pair.ours.number(), nullptr, bytes).state == Sender::State::blocked) {
     ++holds;
     EXPECT_GT(sender.unsent(), 0U);
     arrived += read_all(pair.theirs);
@@ -84,7 +84,7 @@ TEST(Sender, GoesOnWhereTheSocketTookNoMore) {
   EXPECT_EQ(arrived, wanted);
 }
 
-TEST(Sender, GivesBackTheMemoryOfALargeAnswer) {
+TEST(Sender, FreesTheMemoryOfALargeResponse) {
   const Pair pair = connected();
   Sender sender;
   std::string bytes = letters(100'000);
@@ -92,7 +92,7 @@ TEST(Sender, GivesBackTheMemoryOfALargeAnswer) {
   EXPECT_LE(bytes.capacity(), std::size_t{64} << 10);
 }
 
-TEST(Sender, KeepsTheMemoryOfSmallOnes) {
+TEST(Sender, ReusesTheMemoryOfSmallOnes) {
   const Pair pair = connected();
   Sender sender;
   std::string bytes = letters(1000);
@@ -108,7 +108,7 @@ void pass_on(TlsStream& from, TlsStream& to) {
   to.receive(wire);
 }
 
-TEST(Sender, GoesOnByTlsToo) {
+TEST(Sender, ContinuesWithTls) {
   const Folder folder;
   const Identity ca = make_identity("weir test CA");
   ca.write(folder.file("ca.pem"), folder.file("ca.key"));
@@ -120,7 +120,7 @@ TEST(Sender, GoesOnByTlsToo) {
   const auto server = TlsStream::make(*(*server_context)->current());
   const auto client = TlsStream::make_client((*client_context)->context(), "weir.test");
   ASSERT_TRUE(server && client);
-  while (server->handshake() == TlsStream::Handshake::going_on) {
+  while (server->handshake() == TlsStream::Handshake::in_progress) {
     EXPECT_NE(client->handshake(), TlsStream::Handshake::failed);
     pass_on(*client, *server);
     pass_on(*server, *client);
@@ -137,7 +137,7 @@ TEST(Sender, GoesOnByTlsToo) {
   Sender sender;
   std::string bytes = wanted;
   std::size_t holds = 0;
-  while (sender.send(pair.ours.number(), server.get(), bytes).state == Sender::State::held) {
+  while (sender.send(pair.ours.number(), server.get(), bytes).state == Sender::State::blocked) {
     ++holds;
     EXPECT_EQ(bytes, "");
     EXPECT_GT(sender.unsent(), 0U);
@@ -149,7 +149,7 @@ TEST(Sender, GoesOnByTlsToo) {
   EXPECT_EQ(std::string(arrived.pending().begin(), arrived.pending().end()), wanted);
 }
 
-TEST(Sender, FailsWhenNobodyIsThere) {
+TEST(Sender, FailsAfterThePeerHasClosed) {
   Pair pair = connected();
   pair.theirs = Descriptor();
   Sender sender;

@@ -1,4 +1,4 @@
-// A server for the length of a test, and the sessions that the tests speak to.
+// A test server and its sessions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ inline MakeSession echo() {
   return [](const Peer&, const Link&) { return std::make_unique<Echo>(); };
 }
 
-// Echoes whole lines, and counts how they came.
+// Echoes complete lines and counts reads.
 struct LineCounts {
   std::atomic<int> calls = 0;
   std::atomic<int> lines = 0;

@@ -1,10 +1,10 @@
-// Nobody holds a connection open for longer than allowed. Every test here would wait for ever without its timeout.
+// Every timeout closes its connection. Each test would wait forever without its timeout.
 #include "tests/net/server.h"
 
 namespace weir::net {
 namespace {
 
-// None but the one that the test sets.
+// Disables all timeouts but the one that the test sets.
 ListenOptions patient() {
   ListenOptions options;
   options.connection.timeouts = {Duration::max(), Duration::max(), Duration::max(), Duration::max(), Duration::max()};
@@ -29,7 +29,7 @@ TEST(Timeout, ClosesAnIdleClient) {
   EXPECT_EQ(server.counts().timed_out, 1U);
 }
 
-TEST(Timeout, ClosesAClientThatSendsAMessageByAndBy) {
+TEST(Timeout, ClosesAClientThatSendsAMessageSlowly) {
   ListenOptions options = patient();
   options.connection.timeouts.incomplete = 50ms;
   LineCounts counts;
@@ -61,7 +61,7 @@ TEST(Timeout, ClosesAClientThatDoesNotRead) {
   EXPECT_TRUE(eventually([&] { return server.counts().timed_out == 1 && server.counts().open == 0; }));
 }
 
-// Holds its answer for some ticks, far longer than the peer may be idle.
+// Delays its response by some ticks, far longer than the idle timeout.
 class Pondering final : public Session {
  public:
   explicit Pondering(Link link) : link_(std::move(link)) {}
@@ -80,7 +80,7 @@ class Pondering final : public Session {
   int ticks_ = 0;
 };
 
-TEST(Timeout, SparesAClientThatWaitsForAHeldAnswer) {
+TEST(Timeout, SparesAClientThatWaitsForADelayedResponse) {
   ListenOptions options = patient();
   options.connection.timeouts.idle = 20ms;
   options.connection.timeouts.first_bytes = 10s;
@@ -107,7 +107,7 @@ class Strict final : public Session {
   int ticks_ = 0;
 };
 
-TEST(Timeout, OfTheProtocolIsAnsweredByTheSession) {
+TEST(Timeout, SessionRespondsToProtocolTimeouts) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Strict>(); }, patient());
   Client client = server.connect();
   client.send("GET / HTT");

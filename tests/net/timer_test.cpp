@@ -1,4 +1,4 @@
-// A timer does what it is set to, once, unless it is told otherwise first.
+// A timer runs once, unless it is set again or cancelled.
 #include "net/timer.h"
 
 #include <atomic>
@@ -27,7 +27,7 @@ class TimerOnALoop : public testing::Test {
   Loop& loop() { return (*loops_)[0]; }
   void run(const std::function<void()>& work) { loop().run(work); }
 
-  // All that is due by now is done when it returns.
+  // Everything that is due now is done when it returns.
   void pass() {
     std::atomic<bool> passed = false;
     std::optional<Timer> other;
@@ -44,7 +44,7 @@ class TimerOnALoop : public testing::Test {
   std::atomic<int> done_ = 0;
 };
 
-TEST_F(TimerOnALoop, DoesItOnceAndNotBefore) {
+TEST_F(TimerOnALoop, RunsOnceAndNotEarly) {
   const auto when = Clock::now() + 20ms;
   std::atomic<bool> early = false;
   run([&] {
@@ -59,7 +59,7 @@ TEST_F(TimerOnALoop, DoesItOnceAndNotBefore) {
   EXPECT_FALSE(early);
 }
 
-TEST_F(TimerOnALoop, DoesTheLastThingItWasSetTo) {
+TEST_F(TimerOnALoop, RunsTheLastSetting) {
   run([&] {
     timer_->set(Clock::now(), [&] { done_ += 100; });
     timer_->set(Clock::now(), [&] { ++done_; });
@@ -77,7 +77,7 @@ TEST_F(TimerOnALoop, DoesNothingOnceCancelled) {
   EXPECT_EQ(done_, 0);
 }
 
-TEST_F(TimerOnALoop, MayBeSetAnewFromWithin) {
+TEST_F(TimerOnALoop, MayBeSetAgainByItsFunction) {
   run([&] {
     timer_->set(Clock::now(), [&] {
       ++done_;
@@ -87,7 +87,7 @@ TEST_F(TimerOnALoop, MayBeSetAnewFromWithin) {
   EXPECT_TRUE(eventually([&] { return done_ == 2; }));
 }
 
-TEST_F(TimerOnALoop, MayBeDestroyedFromWithin) {
+TEST_F(TimerOnALoop, MayBeDestroyedByItsFunction) {
   run([&] {
     timer_->set(Clock::now(), [&] {
       timer_.reset();

@@ -1,4 +1,4 @@
-// TLS: which clients are accepted, certificates that change, and the same batches as without it.
+// TLS: accepted clients, reloaded certificates, and batches.
 #include <csignal>
 #include <fstream>
 #include <future>
@@ -14,7 +14,7 @@ namespace {
 
 class Tls : public testing::Test {
  protected:
-  Tls() { std::signal(SIGPIPE, SIG_IGN); }  // the client of OpenSSL writes without MSG_NOSIGNAL
+  Tls() { std::signal(SIGPIPE, SIG_IGN); }  // OpenSSL's client writes without MSG_NOSIGNAL
 
   void SetUp() override {
     server_identity_.write(files_.certificate_chain, files_.key);
@@ -48,14 +48,14 @@ class Tls : public testing::Test {
   std::vector<Peer> peers_;
 };
 
-TEST_F(Tls, WhatComesIsEchoed) {
+TEST_F(Tls, Echoes) {
   const Server server(recording_echo(), options());
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     trusting_.version = version;
     TlsClient client(server.listener->bound(), trusting_);
     ASSERT_TRUE(client.connected());
     EXPECT_EQ(client.ask("hello"), "hello");
-    const std::string large(100'000, 'x');  // fits into the system's buffers: nobody reads while it is sent
+    const std::string large(100'000, 'x');  // fits into the system's buffers, because nothing reads while it is sent
     EXPECT_EQ(client.ask(large), large);
   }
   ASSERT_EQ(peers_.size(), 2U);
@@ -63,7 +63,7 @@ TEST_F(Tls, WhatComesIsEchoed) {
   EXPECT_EQ(peers_[0].certificate_subject, "");
 }
 
-TEST_F(Tls, OldVersionsAreRefused) {
+TEST_F(Tls, OldVersionsAreRejected) {
   const Server server(echo(), options());
   trusting_.version = TLS1_1_VERSION;
   EXPECT_FALSE(TlsClient(server.listener->bound(), trusting_).connected());
@@ -77,7 +77,7 @@ TEST_F(Tls, ClientOfAnotherCaDoesNotTrustUs) {
   EXPECT_TRUE(eventually([&] { return server.counts().open == 0; }));
 }
 
-TEST_F(Tls, ClientCertificateIsRequiredAndTold) {
+TEST_F(Tls, ClientCertificateIsRequiredAndReported) {
   files_.client_ca = folder_.file("ca.pem");
   const Server server(recording_echo(), options());
   const Identity alice = make_identity("alice", &ca_);
@@ -108,7 +108,7 @@ TEST_F(Tls, ApplicationIsChosenByOurPreference) {
   EXPECT_EQ(peers_[2].application, "");
 }
 
-TEST_F(Tls, PlainBytesAreRefused) {
+TEST_F(Tls, PlainBytesAreRejected) {
   const Server server(echo(), options());
   for (const char* text : {"GET / HTTP/1.1\r\n\r\n", "*1\r\n$4\r\nPING\r\n", "\x16\x03\x01\xff\xff garbage garbage"}) {
     Client client = server.connect();
@@ -120,7 +120,7 @@ TEST_F(Tls, PlainBytesAreRefused) {
   EXPECT_GE(server.counts().handshake_failures, 2U);
 }
 
-TEST_F(Tls, HandshakeHasATimeOut) {
+TEST_F(Tls, HandshakeTimesOut) {
   ListenOptions with = options();
   with.connection.timeouts.handshake = 30ms;
   const Server server(echo(), with);
@@ -144,7 +144,7 @@ TEST_F(Tls, ReloadedCertificateIsUsedByNewConnections) {
   EXPECT_EQ(after.ask("x"), "x");
 }
 
-TEST_F(Tls, BadFilesChangeNothingAndAreNamed) {
+TEST_F(Tls, InvalidFilesChangeNothingAndAreNamed) {
   const Server server(echo(), options());
   const auto reload_error = [&] {
     const auto reloaded = context_->reload();
@@ -153,20 +153,20 @@ TEST_F(Tls, BadFilesChangeNothingAndAreNamed) {
   };
   const Identity other = make_identity("other", &ca_);
   other.write(files_.certificate_chain, folder_.file("unused"));
-  EXPECT_EQ(reload_error(), files_.key + ": the key is not that of the certificate in " + files_.certificate_chain +
-                                "; give the two that were made together");
+  EXPECT_EQ(reload_error(), files_.key + ": key does not match the certificate in " + files_.certificate_chain +
+                                "; use the key that belongs to it");
   std::ofstream(files_.certificate_chain) << "no certificate";
-  EXPECT_TRUE(reload_error().starts_with(files_.certificate_chain + ": the certificate cannot be used: no start line"))
+  EXPECT_TRUE(reload_error().starts_with(files_.certificate_chain + ": cannot load certificate: no start line"))
       << reload_error();
   std::filesystem::remove(files_.certificate_chain);
-  EXPECT_TRUE(reload_error().starts_with(files_.certificate_chain + ": the certificate cannot be used: No such file"))
+  EXPECT_TRUE(reload_error().starts_with(files_.certificate_chain + ": cannot load certificate: No such file"))
       << reload_error();
   TlsClient client(server.listener->bound(), trusting_);
   EXPECT_EQ(client.server_name(), "server");
   EXPECT_EQ(client.ask("x"), "x");
 }
 
-TEST_F(Tls, KeyWithAPassphraseIsRefusedWithoutAsking) {
+TEST_F(Tls, KeyWithAPassphraseIsRejectedWithoutAPrompt) {
   std::FILE* const file = std::fopen(files_.key.c_str(), "w");
   const std::string passphrase = "secret";
   PEM_write_PrivateKey(file, server_identity_.key.get(), EVP_aes_256_cbc(),
@@ -174,19 +174,18 @@ TEST_F(Tls, KeyWithAPassphraseIsRefusedWithoutAsking) {
   std::fclose(file);
   const auto loaded = TlsContext::load(files_);
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_TRUE(loaded.error().message().starts_with(files_.key + ": the key cannot be used"))
-      << loaded.error().message();
+  EXPECT_TRUE(loaded.error().message().starts_with(files_.key + ": cannot load key")) << loaded.error().message();
 }
 
-TEST_F(Tls, BadClientCaIsNamed) {
+TEST_F(Tls, InvalidClientCaIsNamed) {
   files_.client_ca = folder_.file("none.pem");
   const auto loaded = TlsContext::load(files_);
   ASSERT_FALSE(loaded.has_value());
-  EXPECT_TRUE(loaded.error().message().starts_with(files_.client_ca + ": the client CA cannot be used: No such file"))
+  EXPECT_TRUE(loaded.error().message().starts_with(files_.client_ca + ": cannot load client CA: No such file"))
       << loaded.error().message();
 }
 
-TEST_F(Tls, EndIsSaidInBothDirections) {
+TEST_F(Tls, CloseIsNotifiedInBothDirections) {
   LineCounts counts;
   const Server server(lines(counts), options());
   TlsClient client(server.listener->bound(), trusting_);
@@ -197,13 +196,13 @@ TEST_F(Tls, EndIsSaidInBothDirections) {
   EXPECT_EQ(counts.ends, 1);
 }
 
-TEST_F(Tls, RecordsThatComeTogetherAreOneBatch) {
+TEST_F(Tls, RecordsThatArriveTogetherAreOneBatch) {
   LineCounts counts;
   const Server server(lines(counts), options(), 1, folder_.socket());  // TCP would pace them
   TlsClient client(server.listener->bound(), trusting_);
   EXPECT_EQ(client.ask("a\n"), "a\n");
   counts.calls = 0;
-  // The loop is kept busy until all are there.
+  // The loop is busy until all have arrived.
   std::promise<void> begun;
   std::promise<void> sent;
   (*server.loops)[0].post([&] {
@@ -231,7 +230,7 @@ TEST_F(Tls, InputBeyondTheBoundWaitsForTheSession) {
   EXPECT_EQ(server.counts().overlong, 1U);
 }
 
-TEST_F(Tls, DrainEndsWell) {
+TEST_F(Tls, DrainClosesCleanly) {
   const Server server(echo(), options());
   TlsClient client(server.listener->bound(), trusting_);
   EXPECT_EQ(client.ask("x"), "x");

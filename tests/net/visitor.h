@@ -1,4 +1,4 @@
-// A client on a loop of its own that keeps what happens to its connection. Used from the thread of the test.
+// A client on its own loop that records the events of its connection. Used from the thread of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,13 +41,13 @@ class Visitor final : private Outgoing::Owner {
   explicit Visitor(const Address& address) : Visitor(leading_to(endpoint_of(address))) {}
   ~Visitor() override { destroy(); }
 
-  // What it does in its callbacks, besides keeping what came. Before it connects.
+  // Additional work in its callbacks; must be set before it connects.
   std::function<void(Outgoing&)> when_connected = [](Outgoing&) {};
   std::function<void(Outgoing&)> when_bytes = [](Outgoing&) {};
   std::function<void(Outgoing&)> when_lost = [](Outgoing&) {};
   bool consumes = true;
 
-  // Runs it on the loop.
+  // Runs `work` on the loop.
   void with(const std::function<void(Outgoing&)>& work) {
     (*loops_)[0].run([&] { work(*outgoing_); });
   }
@@ -63,7 +63,7 @@ class Visitor final : private Outgoing::Owner {
   void destroy() {
     (*loops_)[0].run([&] { outgoing_ = nullptr; });
   }
-  // From within a callback.
+  // Must be called from a callback.
   void destroy_here() { outgoing_ = nullptr; }
 
   [[nodiscard]] bool arrives() {
@@ -71,13 +71,13 @@ class Visitor final : private Outgoing::Owner {
     return eventually([&] { return connections() == 1 || !losses().empty(); }) && connections() == 1;
   }
 
-  // How its attempt ends.
+  // Waits for the loss of the connection.
   [[nodiscard]] std::string loss() {
     if (!eventually([&] { return !losses().empty(); })) return "nothing is lost";
     return losses().front();
   }
 
-  // Sends, and waits for as much.
+  // Sends, and waits for as many bytes.
   [[nodiscard]] std::string ask(std::string_view bytes) {
     send(bytes);
     (void)eventually([&] { return received().size() >= bytes.size() || !losses().empty(); });

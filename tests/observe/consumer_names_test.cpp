@@ -89,7 +89,7 @@ TEST(HashKeyFile, DigitsAreReadInOrder) {
   EXPECT_EQ(*key, (table::HashKey{0x0011'2233'4455'6677, 0x8899'aabb'ccdd'eeff}));
 }
 
-TEST(HashKeyFile, WhatIsNoKeyIsRefusedAndKept) {
+TEST(HashKeyFile, InvalidKeyIsRejectedAndNotOverwritten) {
   for (const std::string text :
        {"", "\n", "0011", "00112233445566778899aabbccddeef", "zz112233445566778899aabbccddeeff",
         "00112233445566778899aabbccddeeff0", "00112233445566778899aabbccddeeff\n\n", "-0112233445566778899aabbccddeeff",
@@ -99,19 +99,19 @@ TEST(HashKeyFile, WhatIsNoKeyIsRefusedAndKept) {
     const auto key = open_hash_key(folder.file("key"));
     ASSERT_FALSE(key) << text;
     EXPECT_EQ(key.error().message(), folder.file("key") +
-                                         ": is not a hash key: it has to be 32 hexadecimal digits; "
-                                         "remove the file to have one made");
+                                         ": invalid hash key: it must be 32 hexadecimal digits; "
+                                         "remove the file to create a new key");
     EXPECT_EQ(folder.read("key"), text);
   }
 }
 
-TEST(HashKeyFile, FolderThatIsNotThereIsAnError) {
+TEST(HashKeyFile, MissingFolderIsAnError) {
   const Folder folder;
   const auto key = open_hash_key(folder.file("no/key"));
   ASSERT_FALSE(key);
   EXPECT_EQ(key.error().message(), folder.file("no/key") +
-                                       ": the hash key cannot be made: No such file or directory; "
-                                       "its folder has to be there, and writable");
+                                       ": cannot create the hash key: No such file or directory; "
+                                       "its directory must exist and be writable");
 }
 
 }  // namespace

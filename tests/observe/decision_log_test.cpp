@@ -37,7 +37,7 @@ TEST_F(DecisionLogTest, FloodOfDenialsGivesSoManyLinesInASecond) {
   EXPECT_EQ(lines(), 5);
 }
 
-TEST_F(DecisionLogTest, NextDenialSaysFirstWhatWasLeftOut) {
+TEST_F(DecisionLogTest, NextDenialFirstLogsTheSuppressedCount) {
   deny(12, noon);
   deny(1, noon + 1s);
   EXPECT_EQ(lines(), 7);
@@ -45,7 +45,7 @@ TEST_F(DecisionLogTest, NextDenialSaysFirstWhatWasLeftOut) {
             std::string::npos);
 }
 
-TEST_F(DecisionLogTest, TickSaysItEvenIfNoDenialFollows) {
+TEST_F(DecisionLogTest, TickLogsItEvenIfNoDenialFollows) {
   deny(12, noon);
   log_.tick(noon + 500ms);
   EXPECT_EQ(lines(), 5);
@@ -61,14 +61,14 @@ int passing(LineLimit& limit, Instant now, int count) {
   return passed;
 }
 
-TEST(LineLimit, LetsSoManyPassInASecond) {
+TEST(LineLimit, PassesTheMaximumPerSecond) {
   LineLimit limit(3);
   EXPECT_EQ(passing(limit, noon, 10), 3);
   EXPECT_EQ(passing(limit, noon + 999'999us, 10), 0);
   EXPECT_EQ(passing(limit, noon + 1s, 10), 3);
 }
 
-TEST(LineLimit, ToldOnceWhatWasLeftOutWhenTheSecondIsOver) {
+TEST(LineLimit, SuppressedCountIsReturnedOnceWhenTheSecondIsOver) {
   LineLimit limit(3);
   passing(limit, noon, 10);
   EXPECT_EQ(limit.take_suppressed(noon + 999'999us), 0U);
@@ -76,7 +76,7 @@ TEST(LineLimit, ToldOnceWhatWasLeftOutWhenTheSecondIsOver) {
   EXPECT_EQ(limit.take_suppressed(noon + 2s), 0U);
 }
 
-TEST(LineLimit, LimitOfZeroLetsNothingPassAndTellsOncePerSecond) {
+TEST(LineLimit, LimitOfZeroPassesNothingAndCountsOncePerSecond) {
   LineLimit limit(0);
   EXPECT_EQ(passing(limit, noon, 5), 0);
   EXPECT_EQ(limit.take_suppressed(noon), 0U);

@@ -1,4 +1,4 @@
-// A folder for a test's files, gone with it; and verbs to look at them. And a time.
+// A temporary folder for a test's files, and a time.
 #pragma once
 
 #include <gtest/gtest.h>

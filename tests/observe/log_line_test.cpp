@@ -28,7 +28,7 @@ std::string line_of(const Denial& denial) {
   return line;
 }
 
-TEST(LogLine, DenialSaysWhatWasDeniedByWhichLimitAndNotWhoAsked) {
+TEST(LogLine, DenialHasTheLimitAndNoPersonalData) {
   EXPECT_EQ(line_of(denial()),
             R"({"time":"2026-01-05T12:00:00.000042Z","event":"denied","reason":"exceeded","limit":"login",)"
             R"("method":"POST","route":"POST /login","tier":"free","consumer":"user:9f3c0d12ab34ef56",)"
@@ -42,7 +42,7 @@ TEST(LogLine, WaitThatNeverEndsIsNull) {
   EXPECT_NE(line_of(never).find(R"("retry_after":null,)"), std::string::npos);
 }
 
-TEST(LogLine, WhatIsUnknownIsNotThere) {
+TEST(LogLine, UnknownFieldsAreOmitted) {
   EXPECT_EQ(line_of({.time = noon, .reason = "key_missing"}),
             R"({"time":"2026-01-05T12:00:00.000000Z","event":"denied","reason":"key_missing","cost":1,)"
             R"("retry_after":0,"quota":0,"remaining":0})"
@@ -56,7 +56,7 @@ TEST(LogLine, MethodOfAStrangerIsCutAndEscaped) {
   EXPECT_NE(line_of(strange).find(R"("method":"\"\n)" + std::string(30, 'A') + "\","), std::string::npos);
 }
 
-TEST(LogLine, ChangeSaysWhatWasDoneAndNotByWhichName) {
+TEST(LogLine, ChangeHasTheHashedConsumer) {
   std::string line;
   append_change(line, noon,
                 {.what = "reset", .limit = "login", .consumer = "user:9f3c0d12ab34ef56", .outcome = "done"});
@@ -87,7 +87,7 @@ TEST(LogLine, MessageHasALevelAndIsOneLine) {
   }
 }
 
-TEST(LogLine, SuppressedSaysHowMany) {
+TEST(LogLine, SuppressedHasTheCount) {
   std::string line;
   append_suppressed(line, noon, 12);
   EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"suppressed","count":12})"

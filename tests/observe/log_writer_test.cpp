@@ -64,14 +64,14 @@ TEST_F(LogWriterTest, ReopenThatFailsKeepsTheOldFile) {
   const auto reopened = writer->reopen();
   ASSERT_FALSE(reopened);
   EXPECT_EQ(reopened.error().message(), folder_.file("log") +
-                                            ": the log cannot be opened: Is a directory; its folder has to be there, "
-                                            "and the file writable");
+                                            ": cannot open the log: Is a directory; its directory must exist and the "
+                                            "file must be writable");
   writer->write("still\n");
   writer->flush();
   EXPECT_EQ(folder_.read("log.1"), "still\n");
 }
 
-TEST_F(LogWriterTest, FolderThatIsNotThereIsAnError) {
+TEST_F(LogWriterTest, MissingFolderIsAnError) {
   const auto writer = LogWriter::start({.path = folder_.file("no/log")});
   ASSERT_FALSE(writer);
   EXPECT_NE(writer.error().message().find("No such file or directory"), std::string::npos);
@@ -97,7 +97,7 @@ TEST_F(LogWriterTest, ReaderThatDoesNotReadCostsLinesAndNothingElse) {
   close(ends[0]);
 }
 
-TEST_F(LogWriterTest, WhatNobodyCanReadIsCountedAsDropped) {
+TEST_F(LogWriterTest, LinesWithoutAReaderAreCountedAsDropped) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
   close(ends[0]);

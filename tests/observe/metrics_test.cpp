@@ -23,7 +23,7 @@ limits:
   - { name: quiet, consumer_key: ip, algorithm: gcra, rate: 1/h, mode: shadow }
 )";
 
-// What a program says to this input; its exit code in front.
+// The exit code and the output of a program for this input.
 std::string told_by(const std::string& program, const Folder& folder, const std::string& input) {
   folder.write("input", input);
   std::FILE* const pipe = popen((program + " <" + folder.file("input") + " 2>&1").c_str(), "r");
@@ -47,7 +47,7 @@ class MetricsTest : public RecorderTest {
                           .listeners = listeners,
                           .reloads = {.applied = 2, .refused = 1, .last_rejected = true, .applied_at = now_},
                           .log_lines_dropped = 9,
-                          .version = "0.1.0",
+                          .version = "0.2.0",
                           .started = now_,
                           .now = now_});
     return page.take();
@@ -91,7 +91,7 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_table_entries{limit="login",purpose="live"} 2)",
            R"(weir_table_entries{limit="login",purpose="candidate"} 2)",
            R"(weir_table_overflowed_total{limit="quiet",purpose="live"} 0)",
-           R"(weir_build_info{version="0.1.0"} 1)",
+           R"(weir_build_info{version="0.2.0"} 1)",
            R"(weir_uncovered_total 1)",
            R"(process_resident_memory_bytes )",
        }) {
@@ -102,9 +102,9 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
 TEST_F(MetricsTest, ClientIsInNoLabel) {
   send_some();
   const std::string text = page();
-  for (const std::string& told :
+  for (const std::string& secret :
        {std::string("alice"), names_.hash_of("alice"), std::string("203.0.113"), std::string("gold")}) {
-    EXPECT_EQ(text.find(told), std::string::npos) << told;
+    EXPECT_EQ(text.find(secret), std::string::npos) << secret;
   }
 }
 

@@ -28,7 +28,7 @@ TEST(Notices, AfterAnIdComesTheRestTheOldestFirst) {
   EXPECT_TRUE(notices.after(3).empty());
 }
 
-TEST(Notices, AThousandAreKept) {
+TEST(Notices, TheLastThousandRemain) {
   Notices notices;
   for (int i = 0; i < 1'500; ++i) notices.add(saying(std::to_string(i)));
   const auto all = notices.newest(5'000);

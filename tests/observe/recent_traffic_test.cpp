@@ -1,4 +1,4 @@
-// What was decided in the last minute, from totals since the start.
+// The decisions of the last minute, computed from totals since the start.
 #include "observe/recent_traffic.h"
 
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@ TrafficTotals totals(std::uint64_t decisions, std::uint64_t denied = 0) {
   return {.requests = 2 * decisions, .by_limit = {{"api", {decisions, denied, 0}}}};
 }
 
-// Five decisions every five seconds, for so long.
+// Adds five decisions every five seconds.
 RecentTraffic steady(Duration length) {
   RecentTraffic traffic(start);
   for (Duration at = 5s; at <= length; at += 5s) {
     EXPECT_TRUE(traffic.is_due(start + at));
-    traffic.keep(start + at, totals(static_cast<std::uint64_t>(at / 1s)));
+    traffic.add(start + at, totals(static_cast<std::uint64_t>(at / 1s)));
   }
   return traffic;
 }
@@ -51,8 +51,8 @@ TEST(RecentTraffic, IsOfAMinuteHoweverLongItRuns) {
 
 TEST(RecentTraffic, LeavesOutLimitsThatDecidedNothingAndSortsTheOthers) {
   RecentTraffic traffic(start);
-  traffic.keep(start + 5s, {.requests = 0, .by_limit = {{"idle", {9, 1, 0}}, {"low", {1, 0, 0}}}});
-  traffic.keep(start + 65s, {.requests = 0, .by_limit = {{"idle", {9, 1, 0}}, {"low", {1, 0, 0}}}});
+  traffic.add(start + 5s, {.requests = 0, .by_limit = {{"idle", {9, 1, 0}}, {"low", {1, 0, 0}}}});
+  traffic.add(start + 65s, {.requests = 0, .by_limit = {{"idle", {9, 1, 0}}, {"low", {1, 0, 0}}}});
   const auto summary = traffic.summary(
       start + 66s, {.requests = 0, .by_limit = {{"idle", {9, 1, 0}}, {"low", {2, 0, 0}}, {"new", {5, 5, 0}}}});
   ASSERT_EQ(summary.limits.size(), 2U);

@@ -1,4 +1,4 @@
-// Recording on a warm ruleset allocates nothing: neither for what is admitted, nor for a flood of denials.
+// Recording on a warm ruleset allocates nothing, neither for admitted requests nor for a flood of denials.
 #include "tests/allocations.h"
 #include "tests/observe/recorder_fixture.h"
 

@@ -1,4 +1,4 @@
-// Verbs for tests of what is observed: an engine whose evaluator has a recorder, with a log and a clock of their own.
+// A fixture with an engine whose evaluator has a recorder, a log and a clock.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ using engine::Query;
 using engine::Request;
 using engine::Verdict;
 
-// Every time that it is looked at, it has gone on by `step`.
+// Advances by `step` with every reading.
 struct SteppingWatch {
   static inline std::chrono::nanoseconds time{0};
   static inline std::chrono::nanoseconds step{0};

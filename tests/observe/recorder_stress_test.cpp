@@ -1,4 +1,4 @@
-// Loops record, a scraper reads, policies come and go: no race, and no decision is lost.
+// Loops record while a scraper reads and policies are reloaded: no race, and no decision is lost.
 #include <atomic>
 #include <thread>
 

@@ -116,8 +116,8 @@ TEST_F(RecorderTest, NothingOfTheClientIsLogged) {
   }
   const std::string line = logged();
   ASSERT_NE(line, "");
-  for (const char* told : {"alice", "4711", "secret", "203.0.113.9", "crumb"}) {
-    EXPECT_EQ(line.find(told), std::string::npos) << told;
+  for (const char* secret : {"alice", "4711", "secret", "203.0.113.9", "crumb"}) {
+    EXPECT_EQ(line.find(secret), std::string::npos) << secret;
   }
 }
 
@@ -139,7 +139,7 @@ TEST_F(RecorderTest, IdsThatAreNoneAreNotWritten) {
   EXPECT_EQ(logged().find("script"), std::string::npos);
 }
 
-TEST_F(RecorderTest, ShadowLimitIsNobodysDenial) {
+TEST_F(RecorderTest, ShadowLimitIsNotRecordedAsADenial) {
   load(shadow_and_global);
   for (int i = 0; i < 3; ++i) passes(Request::to("GET /"));
   EXPECT_EQ(denied(), (std::vector<DeniedConsumer>{{"all", "global", 1, 0}}));
@@ -172,9 +172,9 @@ TEST_F(RecorderTest, DescriptorsAreRecordedLikeQueries) {
 TEST_F(RecorderTest, LooksAtDescriptorsAreNotRecorded) {
   load(domain);
   const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
-  const std::vector<engine::DescriptorQuery> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  const std::vector<engine::DescriptorQuery> peeks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
   std::vector<engine::DescriptorStatus> statuses(1);
-  EXPECT_TRUE(evaluator_->evaluate("messaging", looks, now_, statuses));
+  EXPECT_TRUE(evaluator_->evaluate("messaging", peeks, now_, statuses));
   EXPECT_EQ(totals().durations.count(), 0U);
   EXPECT_EQ(totals().headroom.at("per-number").count(), 0U);
   EXPECT_TRUE(engine_->totals().by_limit_and_route.empty());
@@ -185,18 +185,18 @@ TEST_F(RecorderTest, TimeOfDescriptorsThatWereEvaluatedTogetherIsSharedOutEvenly
   SteppingWatch::step = 4us;
   const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
   const std::vector<engine::DescriptorQuery> asks{{.entries = entries, .hits = Cost{1}, .limit_override = {}}};
-  const std::vector<engine::DescriptorQuery> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  const std::vector<engine::DescriptorQuery> peeks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
   const engine::EvaluationBatchPtr batch = evaluator_->new_batch();
   batch->add("messaging", asks);
-  batch->add("messaging", looks);
-  batch->add("nobody", asks);
+  batch->add("messaging", peeks);
+  batch->add("unknown", asks);
   batch->add("messaging", asks);
   batch->add("messaging", asks);
   EXPECT_TRUE(batch->submit(now_));
   EXPECT_EQ(denied().size(), 1U) << "the last, by those before it";
   EXPECT_EQ(totals().headroom.at("per-number").count(), 3U);
-  EXPECT_EQ(totals().durations.count(), 3U) << "neither the look nor what nobody knows";
-  EXPECT_EQ(totals().durations.sum, 3000U) << "the look had its part";
+  EXPECT_EQ(totals().durations.count(), 3U) << "neither the peek nor the unknown domain";
+  EXPECT_EQ(totals().durations.sum, 3000U) << "the peek had its share";
   EXPECT_EQ(totals().batches.sum, 3U);
   EXPECT_EQ(totals().batches.count(), 1U);
 }
@@ -209,7 +209,7 @@ TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {
                                                 {.limit = "login", .consumer = "user=bob"},
                                                 {.limit = "login", .consumer = "user=bob"},
                                                 {.limit = "login", .consumer = "user=bob", .peek = true},
-                                                {.limit = "nobody's", .consumer = "user=bob"}}};
+                                                {.limit = "unknown", .consumer = "user=bob"}}};
   const engine::EvaluationBatchPtr batch = evaluator_->new_batch();
   for (const engine::NamedQuery& ask : asks) batch->add(ask);
   EXPECT_TRUE(batch->submit(now_));
@@ -224,7 +224,7 @@ TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {
 
 TEST_F(RecorderTest, UnknownDomainIsNotRecorded) {
   load(domain);
-  EXPECT_TRUE(ask({{"to", "1"}}, "nobody"));
+  EXPECT_TRUE(ask({{"to", "1"}}, "unknown"));
   EXPECT_EQ(totals().durations.count(), 0U);
 }
 

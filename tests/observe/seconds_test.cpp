@@ -1,4 +1,4 @@
-// Seconds are differences of totals; the history keeps the last of them.
+// Seconds are differences of totals; the history has the last of them.
 #include "observe/seconds.h"
 #include "base/histogram.h"
 

@@ -1,4 +1,4 @@
-// Whatever is added, the sketch's counts hold within its errors, and nothing frequent is missing.
+// The counts of the sketch are within its errors, and no frequent key is missing.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 const std::string limit = "limit";
 
-// Few consumers often, many seldom.
+// A few consumers are frequent, many are rare.
 std::uint64_t any_consumer() {
   return *rc::gen::oneOf(rc::gen::inRange<std::uint64_t>(0, 5), rc::gen::inRange<std::uint64_t>(0, 100));
 }

@@ -1,4 +1,4 @@
-// A rate against its own past, second by second.
+// Compares a rate with its own past, second by second.
 #include "observe/spikes.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ using State = SpikeTest::State;
 
 constexpr Instant then{1'700'000'000s};
 
-// So many seconds of one count; the seconds at which a spike began.
-std::vector<int> begun(SpikeTest& test, int seconds, std::uint32_t count) {
+// Adds the same count for some seconds. Returns the seconds at which a spike began.
+std::vector<int> spike_starts(SpikeTest& test, int seconds, std::uint32_t count) {
   std::vector<int> at;
   for (int i = 1; i <= seconds; ++i) {
     if (test.add(count) == State::begins) at.push_back(i);
@@ -22,140 +22,140 @@ std::vector<int> begun(SpikeTest& test, int seconds, std::uint32_t count) {
   return at;
 }
 
-TEST(SpikeTest, FivefoldStepIsToldWithinThreeSeconds) {
+TEST(SpikeTest, FivefoldStepIsReportedWithinThreeSeconds) {
   for (const std::uint32_t rate : {10U, 100U, 100'000U}) {
     SpikeTest test;
-    EXPECT_TRUE(begun(test, 600, rate).empty());
-    const auto told = begun(test, 600, 5 * rate);
-    ASSERT_EQ(told.size(), 1U) << rate;
-    EXPECT_LE(told[0], 3) << rate;
+    EXPECT_TRUE(spike_starts(test, 600, rate).empty());
+    const auto starts = spike_starts(test, 600, 5 * rate);
+    ASSERT_EQ(starts.size(), 1U) << rate;
+    EXPECT_LE(starts[0], 3) << rate;
   }
 }
 
-TEST(SpikeTest, RatesAreThoseByWhichItWasTold) {
+TEST(SpikeTest, RatesAreThoseOfTheDetectingStretch) {
   SpikeTest test;
-  (void)begun(test, 400, 10);
+  (void)spike_starts(test, 400, 10);
   EXPECT_EQ(test.add(500), State::begins);
   EXPECT_DOUBLE_EQ(test.rates().now, 520.0 / 3);
   EXPECT_DOUBLE_EQ(test.rates().past, 10.0);
   EXPECT_EQ(test.rates().seconds, 3U);
 }
 
-// Bursts of a few seconds are usual: a step to their height is told when it has lasted.
-TEST(SpikeTest, StepThatLooksLikeAUsualBurstIsToldWhenItLasts) {
+// Where bursts of a few seconds are normal, a step to their height is reported when it has lasted.
+TEST(SpikeTest, StepThatLooksLikeANormalBurstIsReportedWhenItLasts) {
   SpikeTest test;
   for (int i = 0; i < 60; ++i) {
-    EXPECT_TRUE(begun(test, 5, 500).empty());
-    EXPECT_TRUE(begun(test, 55, 100).empty());
+    EXPECT_TRUE(spike_starts(test, 5, 500).empty());
+    EXPECT_TRUE(spike_starts(test, 55, 100).empty());
   }
-  const auto told = begun(test, 600, 500);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_LE(told[0], 60);
+  const auto starts = spike_starts(test, 600, 500);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_LE(starts[0], 60);
   EXPECT_EQ(test.rates().seconds, 60U);
 }
 
-// So is one that looks like a job that comes every hour.
-TEST(SpikeTest, StepThatLooksLikeTheHourlyJobIsToldWhenItLasts) {
+// So is one that looks like an hourly job.
+TEST(SpikeTest, StepThatLooksLikeTheHourlyJobIsReportedWhenItLasts) {
   SpikeTest test;
   std::size_t of_jobs = 0;
   for (int i = 0; i < 3; ++i) {
-    of_jobs += begun(test, 3'580, 100).size();
-    of_jobs += begun(test, 20, 2'000).size();
+    of_jobs += spike_starts(test, 3'580, 100).size();
+    of_jobs += spike_starts(test, 20, 2'000).size();
   }
   EXPECT_EQ(of_jobs, 1U);
-  (void)begun(test, 3'000, 100);
-  const auto told = begun(test, 600, 700);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_LE(told[0], 300);
+  (void)spike_starts(test, 3'000, 100);
+  const auto starts = spike_starts(test, 600, 700);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_LE(starts[0], 300);
   EXPECT_EQ(test.rates().seconds, 300U);
 }
 
-// The same burst in longer stretches is nothing new, and a higher one is.
-TEST(SpikeTest, WhatWasToldIsNotToldAgainByALongerStretch) {
+// The same burst in a longer stretch is not a new spike; a higher one is.
+TEST(SpikeTest, SpikeIsNotReportedAgainByALongerStretch) {
   SpikeTest test;
-  (void)begun(test, 900, 10);
-  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
+  (void)spike_starts(test, 900, 10);
+  EXPECT_EQ(spike_starts(test, 10, 400).size(), 1U);
   for (int i = 0; i < 50; ++i) {
-    EXPECT_TRUE(begun(test, 20, 10).empty());
-    EXPECT_TRUE(begun(test, 10, 400).empty());
+    EXPECT_TRUE(spike_starts(test, 20, 10).empty());
+    EXPECT_TRUE(spike_starts(test, 10, 400).empty());
   }
-  (void)begun(test, 20, 10);
-  EXPECT_EQ(begun(test, 10, 4'000).size(), 1U);
+  (void)spike_starts(test, 20, 10);
+  EXPECT_EQ(spike_starts(test, 10, 4'000).size(), 1U);
 }
 
 TEST(SpikeTest, NewLevelIsWhatIsUsualAfterAnHour) {
   SpikeTest test;
-  (void)begun(test, 900, 10);
-  EXPECT_EQ(begun(test, 7'200, 100).size(), 1U);
-  EXPECT_EQ(begun(test, 60, 1'000).size(), 1U);
+  (void)spike_starts(test, 900, 10);
+  EXPECT_EQ(spike_starts(test, 7'200, 100).size(), 1U);
+  EXPECT_EQ(spike_starts(test, 60, 1'000).size(), 1U);
 }
 
-TEST(SpikeTest, WhatDoesNotDoubleIsNotTold) {
+TEST(SpikeTest, RateThatDoesNotDoubleIsNotReported) {
   SpikeTest test;
-  (void)begun(test, 400, 100);
-  EXPECT_TRUE(begun(test, 1'000, 200).empty());
+  (void)spike_starts(test, 400, 100);
+  EXPECT_TRUE(spike_starts(test, 1'000, 200).empty());
 }
 
 TEST(SpikeTest, FewAreNoSpike) {
   SpikeTest test;
-  (void)begun(test, 400, 0);
-  EXPECT_TRUE(begun(test, 1'000, 4).empty());
-  EXPECT_EQ(begun(test, 100, 30).size(), 1U);
+  (void)spike_starts(test, 400, 0);
+  EXPECT_TRUE(spike_starts(test, 1'000, 4).empty());
+  EXPECT_EQ(spike_starts(test, 100, 30).size(), 1U);
 }
 
 TEST(SpikeTest, FirstMinutesTellOnlyWhatIsClear) {
   SpikeTest test;
-  EXPECT_TRUE(begun(test, 30, 50).empty());
-  EXPECT_TRUE(begun(test, 30, 250).empty()) << "the first minute tells nothing";
-  EXPECT_TRUE(begun(test, 30, 700).empty()) << "it takes three times as much";
-  EXPECT_EQ(begun(test, 30, 3'500).size(), 1U);
+  EXPECT_TRUE(spike_starts(test, 30, 50).empty());
+  EXPECT_TRUE(spike_starts(test, 30, 250).empty()) << "the first minute tells nothing";
+  EXPECT_TRUE(spike_starts(test, 30, 700).empty()) << "it takes three times as much";
+  EXPECT_EQ(spike_starts(test, 30, 3'500).size(), 1U);
 }
 
-// Traffic that begins after a start is no burst.
+// Traffic that begins after a start is not a burst.
 TEST(SpikeTest, FirstMinutesTellNothingWithoutAPast) {
   SpikeTest test;
-  (void)begun(test, 200, 1);
-  EXPECT_TRUE(begun(test, 100, 1'000).empty());
+  (void)spike_starts(test, 200, 1);
+  EXPECT_TRUE(spike_starts(test, 100, 1'000).empty());
   SpikeTest known = SpikeTest::after_silence();
-  EXPECT_EQ(begun(known, 3, 1'000), (std::vector<int>{1}));
+  EXPECT_EQ(spike_starts(known, 3, 1'000), (std::vector<int>{1}));
 }
 
-TEST(SpikeTest, BurstThatRecursWithinTheHourIsToldOnce) {
+TEST(SpikeTest, BurstThatRecursWithinTheHourIsReportedOnce) {
   for (const int pause : {30, 600, 3'000, 3'600}) {
     SpikeTest test;
-    (void)begun(test, 400, 5);
-    std::size_t told = 0;
+    (void)spike_starts(test, 400, 5);
+    std::size_t starts = 0;
     for (int i = 0; i < 20; ++i) {
-      told += begun(test, 10, 400).size();
-      told += begun(test, pause - 10, 5).size();
+      starts += spike_starts(test, 10, 400).size();
+      starts += spike_starts(test, pause - 10, 5).size();
     }
-    EXPECT_EQ(told, 1U) << pause;
+    EXPECT_EQ(starts, 1U) << pause;
   }
 }
 
-TEST(SpikeTest, AfterMoreThanAnHourItIsToldAgain) {
+TEST(SpikeTest, AfterMoreThanAnHourItIsReportedAgain) {
   SpikeTest test;
-  (void)begun(test, 400, 5);
-  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
-  (void)begun(test, 64 * 60, 5);
-  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
+  (void)spike_starts(test, 400, 5);
+  EXPECT_EQ(spike_starts(test, 10, 400).size(), 1U);
+  (void)spike_starts(test, 64 * 60, 5);
+  EXPECT_EQ(spike_starts(test, 10, 400).size(), 1U);
 }
 
 TEST(SpikeTest, ForADayAfterOneItTakesMore) {
   SpikeTest test;
-  (void)begun(test, 400, 20);
-  EXPECT_EQ(begun(test, 10, 60).size(), 1U);
-  (void)begun(test, 64 * 60, 20);
-  EXPECT_TRUE(begun(test, 10, 60).empty());
-  (void)begun(test, 64 * 60, 20);
-  EXPECT_EQ(begun(test, 10, 61).size(), 1U);
-  (void)begun(test, 86'400, 20);
-  EXPECT_EQ(begun(test, 10, 60).size(), 1U);
+  (void)spike_starts(test, 400, 20);
+  EXPECT_EQ(spike_starts(test, 10, 60).size(), 1U);
+  (void)spike_starts(test, 64 * 60, 20);
+  EXPECT_TRUE(spike_starts(test, 10, 60).empty());
+  (void)spike_starts(test, 64 * 60, 20);
+  EXPECT_EQ(spike_starts(test, 10, 61).size(), 1U);
+  (void)spike_starts(test, 86'400, 20);
+  EXPECT_EQ(spike_starts(test, 10, 60).size(), 1U);
 }
 
 TEST(SpikeTest, LastsUntilItHasBeenCalmForAWhile) {
   SpikeTest test;
-  (void)begun(test, 400, 10);
+  (void)spike_starts(test, 400, 10);
   EXPECT_EQ(test.add(200), State::begins);
   EXPECT_EQ(test.add(200), State::lasts);
   int seconds = 0;
@@ -172,23 +172,23 @@ std::vector<LimitTraffic> api(std::uint64_t decisions) {
   return {{"api", {decisions, 0, 0}}};
 }
 
-TEST(Spikes, OfALimitAreToldWithItsNameAndLast) {
+TEST(Spikes, OfALimitHaveItsNameAndLast) {
   Spikes spikes;
-  spikes.know(std::vector<std::string>{"api", "idle"});
+  spikes.set_limits(std::vector<std::string>{"api", "idle"});
   for (int i = 0; i < 400; ++i) EXPECT_TRUE(spikes.add_limits(api(20), 1, then).empty());
-  const auto told = spikes.add_limits(api(200), 1, then + 1s);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].limit, "api");
+  const auto found = spikes.add_limits(api(200), 1, then + 1s);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].limit, "api");
   ASSERT_TRUE(spikes.lasting("api"));
   EXPECT_EQ(spikes.lasting("api")->since, then + 1s);
-  EXPECT_EQ(spikes.told().at("api").limits, 1U);
+  EXPECT_EQ(spikes.counts().at("api").limits, 1U);
   for (int i = 0; i < 20; ++i) (void)spikes.add_limits({}, 1, then);
   EXPECT_FALSE(spikes.lasting("api"));
 }
 
 TEST(Spikes, OfALimitThatWasIdleSinceTheStart) {
   Spikes spikes;
-  spikes.know(std::vector<std::string>{"api"});
+  spikes.set_limits(std::vector<std::string>{"api"});
   for (int i = 0; i < 301; ++i) (void)spikes.add_limits({}, 1, then);
   EXPECT_EQ(spikes.add_limits(api(200), 1, then).size(), 1U);
 }
@@ -196,13 +196,13 @@ TEST(Spikes, OfALimitThatWasIdleSinceTheStart) {
 TEST(Spikes, LimitThatAReloadBroughtHasItsFirstMinutes) {
   Spikes spikes;
   for (int i = 0; i < 100; ++i) (void)spikes.add_limits({}, 1, then);
-  spikes.know(std::vector<std::string>{"api"});
+  spikes.set_limits(std::vector<std::string>{"api"});
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(spikes.add_limits(api(200), 1, then).empty());
 }
 
 TEST(Spikes, MachineThatStoodStillIsNone) {
   Spikes spikes;
-  spikes.know(std::vector<std::string>{"api"});
+  spikes.set_limits(std::vector<std::string>{"api"});
   for (int i = 0; i < 400; ++i) (void)spikes.add_limits(api(100), 1, then);
   EXPECT_TRUE(spikes.add_limits(api(1'000), 10, then).empty());
   EXPECT_TRUE(spikes.add_limits(api(100), 1, then).empty());
@@ -225,17 +225,17 @@ class ConsumerSpikes : public testing::Test {
   Spikes spikes_;
 };
 
-TEST_F(ConsumerSpikes, NewOneIsToldByName) {
+TEST_F(ConsumerSpikes, NewOneIsReportedByName) {
   for (int i = 0; i < 300; ++i) EXPECT_TRUE(second().empty());
   deny(7, 40);
-  const auto told = second();
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].limit, "api");
-  EXPECT_EQ(told[0].from->name_of("api", told[0].consumer), "user:7");
-  EXPECT_EQ(spikes_.told().at("api").consumers, 1U);
+  const auto found = second();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].limit, "api");
+  EXPECT_EQ(found[0].from->name_of("api", found[0].consumer), "user:7");
+  EXPECT_EQ(spikes_.counts().at("api").consumers, 1U);
 }
 
-TEST_F(ConsumerSpikes, OneThatIsAlwaysDeniedIsNotTold) {
+TEST_F(ConsumerSpikes, OneThatIsAlwaysDeniedIsNotReported) {
   for (int i = 0; i < 400; ++i) {
     deny(7, 50);
     EXPECT_TRUE(second().empty());

@@ -25,7 +25,7 @@ class StoreMetrics : public testing::Test {
     append_store_metrics(page, loops, {100, 50, 20, 7, 3, 2});
     return page.take();
   }
-  bool told(const std::string& line) const { return page().find("\n" + line + "\n") != std::string::npos; }
+  bool has_line(const std::string& line) const { return page().find("\n" + line + "\n") != std::string::npos; }
 
   StoreCounts first_;
   StoreCounts second_;
@@ -65,7 +65,7 @@ TEST_F(StoreMetrics, AddUpWhatLoopsDid) {
            R"(weir_store_breaker_transitions_total{to="open"} 4)",
            R"(weir_store_breaker_transitions_total{to="closed"} 4)",
        }) {
-    EXPECT_TRUE(told(line)) << line << "\n" << page();
+    EXPECT_TRUE(has_line(line)) << line << "\n" << page();
   }
 }
 
@@ -75,16 +75,16 @@ TEST_F(StoreMetrics, TellTheWorstOfWhatAllLoopsSee) {
     counts->connected.set(3);
     counts->of(BreakerState::closed).set(3);
   }
-  EXPECT_TRUE(told("weir_store_breaker_state 0"));
+  EXPECT_TRUE(has_line("weir_store_breaker_state 0"));
   second_.connected.set(2);
   second_.of(BreakerState::closed).set(2);
   second_.of(BreakerState::half_open).set(1);
-  EXPECT_TRUE(told("weir_store_breaker_state 1"));
+  EXPECT_TRUE(has_line("weir_store_breaker_state 1"));
   second_.of(BreakerState::half_open).set(0);
   second_.of(BreakerState::open).set(1);
-  EXPECT_TRUE(told("weir_store_breaker_state 2"));
-  EXPECT_TRUE(told("weir_store_servers 3"));
-  EXPECT_TRUE(told("weir_store_connected 2"));
+  EXPECT_TRUE(has_line("weir_store_breaker_state 2"));
+  EXPECT_TRUE(has_line("weir_store_servers 3"));
+  EXPECT_TRUE(has_line("weir_store_connected 2"));
 }
 
 TEST_F(StoreMetrics, CountOneEvictionOnceThoughEveryLoopHearsOfIt) {
@@ -92,15 +92,15 @@ TEST_F(StoreMetrics, CountOneEvictionOnceThoughEveryLoopHearsOfIt) {
   second_.evicted_keys.raise(9);
   first_.evicting.set(1);
   second_.evicting.set(1);
-  EXPECT_TRUE(told("weir_store_evicted_keys_total 10"));
-  EXPECT_TRUE(told("weir_store_evicting_servers 1"));
+  EXPECT_TRUE(has_line("weir_store_evicted_keys_total 10"));
+  EXPECT_TRUE(has_line("weir_store_evicting_servers 1"));
 }
 
 TEST_F(StoreMetrics, SayWhichWayTheClockIsOff) {
   first_.clock_offset.set(20);
-  EXPECT_TRUE(told("weir_store_clock_offset_seconds 0.00002"));
+  EXPECT_TRUE(has_line("weir_store_clock_offset_seconds 0.00002"));
   second_.clock_offset.set(-3'600'000'001);
-  EXPECT_TRUE(told("weir_store_clock_offset_seconds -3600.000001"));
+  EXPECT_TRUE(has_line("weir_store_clock_offset_seconds -3600.000001"));
 }
 
 TEST_F(StoreMetrics, AreFineWithPromtool) {

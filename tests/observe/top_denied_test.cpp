@@ -38,13 +38,13 @@ TEST_F(TopDeniedTest, MostDeniedComesFirstOverAllLoops) {
   EXPECT_EQ(top(1), (Top{{"login", "user:1", 6, 0}}));
 }
 
-TEST_F(TopDeniedTest, OneConsumerOfTwoLimitsIsThereTwice) {
+TEST_F(TopDeniedTest, OneConsumerOfTwoLimitsHasTwoEntries) {
   deny(one_, login_, 1, 2);
   deny(one_, search_, 1);
   EXPECT_EQ(top(), (Top{{"login", "user:1", 2, 0}, {"search", "user:1", 1, 0}}));
 }
 
-TEST_F(TopDeniedTest, NewcomerTakesOverTheLowestAndSaysByHowMuchItMayBeWrong) {
+TEST_F(TopDeniedTest, NewcomerTakesOverTheLowestWithItsCountAsError) {
   deny(one_, login_, 1, 5);
   deny(one_, login_, 2, 4);
   deny(one_, login_, 3, 2);

@@ -1,4 +1,4 @@
-// What of a request's ids is good enough to be written to a log.
+// Validation of a request's ids before they are logged.
 #include "observe/log_line.h"
 
 #include <gtest/gtest.h>

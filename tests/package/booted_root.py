@@ -40,7 +40,7 @@ exec env -i container=weir PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 
 def ask(path="/v1/check", user="alice"):
-    """The status of an answer, or None if nobody listens."""
+    """The status of a response, or None if the connection is refused."""
     body = json.dumps({"path": "/hello", "user": user}).encode() if path == "/v1/check" else None
     try:
         return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:8080{path}", body), timeout=10).status

@@ -59,7 +59,7 @@ class Embedded(unittest.TestCase):
         self.assertEqual(self.reload(policy.replace("3/min", "5/min")), "reloaded\n")
         self.assertEqual([self.get("/search")[0] for _ in range(3)], [200, 200, 429])
 
-        # What is wrong is told with its place, and the policy in force stays.
+        # The error is reported with its position, and the active policy stays.
         said = self.reload(policy.replace("3/min", "many"))
         self.assertRegex(said, re.escape(str(self.policy)) + r":\d+:\d+: ")
         self.assertEqual(self.get("/search")[0], 429)

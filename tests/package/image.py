@@ -45,7 +45,7 @@ def run(*words, **settings):
 
 
 def get(path, port=8080, body=None, host=None):
-    """The status, or None if nobody listens."""
+    """The status, or None if the connection is refused."""
     headers = {"Host": host} if host else {}
     try:
         asked = urllib.request.Request(f"http://{OUTSIDE}:{port}{path}", body, headers)

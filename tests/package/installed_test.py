@@ -43,7 +43,7 @@ class Installed(unittest.TestCase):
             changed.write_text(config.replace("/var/lib/weir ", f"{state}/state "))
             (pathlib.Path(state) / "policy.yaml").symlink_to(PREFIX / "etc/weir/policy.yaml")
             said = self.expect_success(WEIR, "serve", "--config", changed, "--check")
-        self.assertIn("a snapshot every 1 min", said)
+        self.assertIn("snapshot every 1 min", said)
         self.expect_success(WEIR, "lint", "--strict", PREFIX / "etc/weir/policy.yaml")
 
     def test_the_unit_names_what_is_installed(self):

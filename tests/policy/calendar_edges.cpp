@@ -1,5 +1,5 @@
-// calendar_edges ZONE FROM TO: prints the windows of each unit from one second to another, a line for each: the unit
-// and its four edges. calendar_edges_test.py compares them with what Python knows of the zone.
+// `calendar_edges ZONE FROM TO` prints the windows of each unit between two seconds, one per line: the unit and its
+// four edges. calendar_edges_test.py compares them with Python's zoneinfo.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>

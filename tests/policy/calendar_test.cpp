@@ -1,4 +1,4 @@
-// Windows of the calendar: what tests/policy/calendar_edges_test.py does not see.
+// Tests calendar windows beyond calendar_edges_test.py.
 #include "policy/calendar.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Calendar, HasTheWindowThatAnInstantIsIn) {
       // The day begins at one o'clock.
       {CalendarUnit::day, "America/Sao_Paulo", in_utc(2018y / 11 / 4, 12), in_utc(2018y / 11 / 4, 3),
        in_utc(2018y / 11 / 5, 2)},
-      // The 30th was left out.
+      // The 30th was skipped.
       {CalendarUnit::day, "Pacific/Apia", in_utc(2011y / 12 / 30, 9), in_utc(2011y / 12 / 29, 10),
        in_utc(2011y / 12 / 30, 10)},
       {CalendarUnit::day, "Pacific/Apia", in_utc(2011y / 12 / 30, 10), in_utc(2011y / 12 / 30, 10),
@@ -93,7 +93,7 @@ TEST(Calendar, AnyInstantIsInAWindow) {
   }
 }
 
-// More windows than are kept, by several threads at once.
+// Uses more windows than are stored, from several threads.
 TEST(Calendar, ThreadsSeeTheSameEdges) {
   const core::Calendar& days = calendar(CalendarUnit::day, "America/New_York");
   const std::int64_t day = Duration{hours{24}}.count();
@@ -181,16 +181,16 @@ TEST(CalendarPolicy, DiffSaysWhatBecomesOfTheCount) {
   EXPECT_EQ(change("rate: 10/month", "rate: 20/month"), "a: 10/month -> 20/month (looser)\n");
   EXPECT_EQ(change("rate: 10/month", "limit: 10, window: { calendar: month, timezone: Europe/Berlin }"),
             "a: 10/month -> 10/month in Europe/Berlin (different)\n");
-  EXPECT_NE(change("rate: 10/month", "rate: 10/year").find("afresh"), std::string::npos)
+  EXPECT_NE(change("rate: 10/month", "rate: 10/year").find("restart"), std::string::npos)
       << change("rate: 10/month", "rate: 10/year");
-  EXPECT_NE(change("rate: 10/month", "rate: 10/30day").find("afresh"), std::string::npos)
+  EXPECT_NE(change("rate: 10/month", "rate: 10/30day").find("restart"), std::string::npos)
       << change("rate: 10/month", "rate: 10/30day");
 }
 
 TEST(CalendarPolicy, LintSaysThatSlicesAreNotHeld) {
   EXPECT_EQ(warnings_of({billed("rate: 1000/month, consistency: leased")}),
-            Lines{"3:88: 'a' has windows of the calendar, of which nodes cannot hold slices: 'consistency: leased' is "
-                  "decided exactly; use 'consistency: exact', or a window of one length, like 1000/30day"});
+            Lines{"3:88: 'a' has 'consistency: leased', but is decided exactly: a calendar window cannot be divided "
+                  "into slices; use 'consistency: exact', or a window of fixed length, like 1000/30day"});
 }
 
 TEST(CalendarPolicy, StrictnessIsCertain) {

@@ -1,4 +1,4 @@
-// What a policy means once it is compiled: numbers for each tier, defaults, what is inherited.
+// Tests compiled policies: numbers of each tier, defaults and inheritance.
 #include "policy/compile/compile.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(Ban, SparesTiersThatAreAllQueuesOrNone) {
   const Loaded mixed = load_limit(
       "algorithm: leaky_bucket, rate: 0, tier_overrides: { a: { rate: 1/s, queue: 2 }, b: { rate: 1/s, burst: 2 } }");
   ASSERT_EQ(mixed.ruleset, nullptr);
-  EXPECT_EQ(mixed.problems.at(0).message, "tier 'b': the limit is a queue, and so it is for every tier: write queue");
+  EXPECT_EQ(mixed.problems.at(0).message, "tier 'b': the limit has a queue, so every tier must have one: write queue");
 }
 
 TEST(Burst, IsByDefaultTheCountOfTheRateAndOneForAMeter) {
@@ -161,7 +161,7 @@ TEST(Candidate, InheritsTierOverridesUnlessItHasItsOwn) {
   EXPECT_EQ(candidate(bucket + "candidate: { tier_overrides: { a: { burst: 60 } } }"),
             (Lines{"token_bucket 20 1/600000", "token_bucket 60 1/600000", "token_bucket 20 1/600000",
                    "token_bucket 20 1/600000"}));
-  // Of a queue's overrides a meter takes the rate, not the queue.
+  // A candidate without a queue inherits the rate of a queue's overrides, not the queue.
   EXPECT_EQ(candidate("algorithm: leaky_bucket, rate: 10/s, queue: 3, tier_overrides: { a: { rate: 20/s, queue: 9 } }, "
                       "candidate: { burst: 2 }"),
             (Lines{"leaky_bucket_meter 2 1/100000", "leaky_bucket_meter 2 1/50000"}));
@@ -228,7 +228,7 @@ TEST(TooMuch, IsRefused) {
   const auto loaded = load_text("version: 1\ntiers: { default: a0, names: [" + names + "] }\nlimits:\n" + limits, "p");
   ASSERT_EQ(loaded.problems.size(), 1U);
   EXPECT_EQ(loaded.problems[0].text(),
-            "p:1:1: 1001 limits for 1000 tiers: at most 100000 limits, and 1000000 limits times tiers");
+            "p:1:1: too many limits: 1001 for 1000 tiers, at most 100000 limits and 1000000 limits times tiers");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Limits on what is held at once, and how callers tell their costs: as compiled, in words, compared and linted.
+// Tests concurrency limits and `usage`: compiled, formatted, compared and linted.
 #include <gtest/gtest.h>
 
 #include "policy/tools/strictness.h"
@@ -69,7 +69,7 @@ TEST(Concurrency, DiffersByLimitAndLeaseAndKeepsItsHolds) {
             "a: candidate concurrency at most 3 at once, each for at most 60 s added\n");
   EXPECT_EQ(between(policy_of({"name: a, " + held + "limit: 5"}),
                     policy_of({"name: a, consumer_key: user, missing: deny, algorithm: fixed_window, rate: 5/min"})),
-            "a: concurrency at most 5 at once, each for at most 60 s -> fixed_window 5/min, states start afresh "
+            "a: concurrency at most 5 at once, each for at most 60 s -> fixed_window 5/min, counters restart "
             "(different)\n");
 }
 
@@ -87,19 +87,18 @@ TEST(Concurrency, IsStricterThanAnotherByLimitAndLeaseAndNeverThanARate) {
 TEST(Concurrency, NeverDecidesBehindATighterOne) {
   EXPECT_EQ(warnings_of({"name: a, " + held + "limit: 5", "name: b, " + held + "limit: 6"}),
             Lines{"4:11: 'b' never decides: 'a' (at most 5 at once, each for at most 60 s by user on every request) "
-                  "denies first, always; remove it, or make it tighter"});
+                  "always denies first; remove 'b', or make it stricter"});
   EXPECT_EQ(warnings_of({"name: a, " + held + "limit: 5", "name: b, " + held + "limit: 4"}),
             Lines{"3:11: 'a' never decides: 'b' (at most 4 at once, each for at most 60 s by user on every request) "
-                  "denies first, always; remove it, or make it tighter"});
+                  "always denies first; remove 'a', or make it stricter"});
 }
 
 const std::string tokens = "consumer_key: user, missing: deny, algorithm: token_bucket, rate: 1000/min, ";
 
 TEST(Usage, LintSaysWhatItMeans) {
-  EXPECT_EQ(
-      warnings_of({"name: a, " + tokens + "usage: reported"}),
-      Lines{"3:97: 'a' has 'usage: reported': nothing counts before it is reported, so that callers can overspend "
-            "by all that is in flight; have a concurrency limit beside it, or 'usage: reserved'"});
+  EXPECT_EQ(warnings_of({"name: a, " + tokens + "usage: reported"}),
+            Lines{"3:97: 'a' has 'usage: reported': nothing counts before it is reported, so callers can overspend by "
+                  "everything in flight; add a concurrency limit on the same routes, or use 'usage: reserved'"});
   EXPECT_EQ(warnings_of({"name: a, " + tokens + "usage: reserved"}), Lines{});
 }
 
@@ -114,13 +113,13 @@ TEST(Usage, ThatIsReportedIsBoundedByWhatIsHeld) {
 TEST(Usage, IsPartOfTheMeaningAndNeitherStricterNorLooser) {
   const std::string plain = policy_of({"name: a, " + tokens});
   const std::string reported = policy_of({"name: a, " + tokens + "usage: reported"});
-  EXPECT_EQ(between(plain, reported), "a: usage of any kind -> reported\n");
+  EXPECT_EQ(between(plain, reported), "a: usage any -> reported\n");
   EXPECT_EQ(between(reported, policy_of({"name: a, " + tokens + "usage: reserved"})),
             "a: usage reported -> reserved\n");
   EXPECT_NE(loaded(plain)->digest, loaded(reported)->digest);
 }
 
-// As many as have a receipt that can be told: each has a key of its own.
+// The maximum number of limits whose receipt fits, each with its own key.
 Lines limits_with_own_keys(std::size_t count) {
   Lines limits{"name: a, routes: [POST /jobs], " + held + "limit: 5"};
   for (std::size_t i = 1; i < count; ++i) {
@@ -133,11 +132,11 @@ Lines limits_with_own_keys(std::size_t count) {
 }
 
 bool warns_of_size(const Lines& limits) {
-  const auto is_it = [](const std::string& line) { return line.find("512 letters") != std::string::npos; };
+  const auto is_it = [](const std::string& line) { return line.find("512 characters") != std::string::npos; };
   return std::ranges::any_of(warnings_of(limits), is_it);
 }
 
-TEST(Receipts, LintWarnsOfSoManyLimitsThatNoneCouldBeTold) {
+TEST(Receipts, LintWarnsOfLimitsWhoseReceiptIsTooLarge) {
   EXPECT_FALSE(warns_of_size(limits_with_own_keys(7)));
   EXPECT_TRUE(warns_of_size(limits_with_own_keys(8)));
   Lines without_holds = limits_with_own_keys(12);
@@ -151,17 +150,16 @@ TEST(Receipts, LintWarnsOfSoManyLimitsThatNoneCouldBeTold) {
         i));
   }
   const Lines warnings = warnings_of(of_one_key);
-  EXPECT_EQ(
-      std::ranges::count(warnings,
-                         "3:11: 'a' is one of 18 limits that cover POST /jobs: the receipt of a reserve on all of "
-                         "them would pass 512 letters, and it is refused; let fewer limits cover it (about ten "
-                         "fit)"),
-      1);
+  EXPECT_EQ(std::ranges::count(
+                warnings,
+                "3:11: 'a' is one of 18 limits that cover POST /jobs: the receipt of a reserve on all of them would "
+                "exceed 512 characters, so the reserve is rejected; let fewer limits cover it (about ten fit)"),
+            1);
 }
 
 TEST(Cost, ThatIsWrittenIsAnotherMeaningThanTheCallers) {
   const std::string one = "name: a, consumer_key: ip, algorithm: gcra, rate: 10/s";
-  EXPECT_EQ(between(policy_of({one}), policy_of({one + ", cost: 1"})), "a: cost as the caller says -> 1 (different)\n");
+  EXPECT_EQ(between(policy_of({one}), policy_of({one + ", cost: 1"})), "a: cost set by the caller -> 1 (different)\n");
   EXPECT_NE(loaded(policy_of({one}))->digest, loaded(policy_of({one + ", cost: 1"}))->digest);
   EXPECT_FALSE(loaded(policy_of({one}))->limits[0].cost.is_written);
 }

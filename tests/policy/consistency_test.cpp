@@ -1,4 +1,4 @@
-// How limits are really decided between nodes, and the numbers that are stated for it.
+// Tests how limits are decided between nodes, and the bounds that are stated.
 #include "policy/consistency.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct EffectiveRow {
   EffectiveConsistency expected;
 };
 
-// Of the default tier.
+// For the default tier.
 void expect_each(const std::vector<EffectiveRow>& rows) {
   for (const EffectiveRow& row : rows) {
     const CompiledLimit limit = limit_with(row.fields);
@@ -117,20 +117,20 @@ TEST(ApproximateBound, IsTheLimitAndWhatEachNodeMaySpendUnasked) {
   const ApproximateBound bound = approximate_bound(limit, 4);
   EXPECT_EQ(bound.allowance, 62U);
   EXPECT_EQ(bound.unasked, 248U);
-  EXPECT_EQ(bound.most, 1'248U);
+  EXPECT_EQ(bound.max_admitted, 1'248U);
   EXPECT_EQ(bound.per, 1min);
 }
 
 TEST(ApproximateBound, OfABucketHoldsAtOnceAndAgainInEachTimeToFill) {
   const Limit limit = *Limit::token_bucket({.rate = {100, 1s}, .burst = 1'000});
   const ApproximateBound bound = approximate_bound(limit, 4);
-  EXPECT_EQ(bound.most, 1'248U);
+  EXPECT_EQ(bound.max_admitted, 1'248U);
   EXPECT_EQ(bound.per, 10s);
 }
 
 TEST(ApproximateBound, OfACounterIsThatOfItsEstimate) {
   const Limit limit = *Limit::sliding_window_counter({.limit = 1'000, .window = 1min});
-  EXPECT_EQ(approximate_bound(limit, 4).most, 1'250U);
+  EXPECT_EQ(approximate_bound(limit, 4).max_admitted, 1'250U);
 }
 
 TEST(ApproximateBound, IsNeverMoreThanAQuarterOver) {
@@ -139,8 +139,8 @@ TEST(ApproximateBound, IsNeverMoreThanAQuarterOver) {
       for (const Limit& limit : {*Limit::fixed_window({.limit = units, .window = 1s}),
                                  *Limit::sliding_window_counter({.limit = units, .window = 1s})}) {
         const ApproximateBound bound = approximate_bound(limit, nodes);
-        EXPECT_LE(bound.most, units + units / 4) << units << " " << nodes;
-        EXPECT_GE(bound.most, units + bound.unasked) << units << " " << nodes;
+        EXPECT_LE(bound.max_admitted, units + units / 4) << units << " " << nodes;
+        EXPECT_GE(bound.max_admitted, units + bound.unasked) << units << " " << nodes;
         EXPECT_EQ(bound.unasked, nodes * bound.allowance);
       }
     }

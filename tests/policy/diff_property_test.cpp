@@ -1,4 +1,4 @@
-// Diff, for any two policies: nothing between one and itself, and the other way round the other way round.
+// Properties of diff(): a policy equals itself, and swapping two policies swaps the directions.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -182,7 +182,7 @@ Ruleset any_ruleset() {
   return ruleset;
 }
 
-// The same but for one limit, as pull requests are.
+// The same policy with one limit changed, as in a pull request.
 Ruleset nearly(Ruleset ruleset) {
   for (CompiledLimit& limit : ruleset.limits) {
     if (limit.by_descriptor()) continue;

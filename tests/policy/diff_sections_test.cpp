@@ -1,4 +1,4 @@
-// Changes outside of limits: who is believed, tiers, descriptors; and how changes are shown.
+// Tests changes outside of limits (identity, tiers, descriptors) and the output formats.
 #include <gtest/gtest.h>
 
 #include "policy/tools/diff.h"
@@ -13,23 +13,22 @@ std::string between_identities(const std::string& before, const std::string& aft
 }
 
 TEST(Diff, SaysWhatATrustedProxyMayDo) {
-  EXPECT_EQ(
-      between_identities("identity: { trusted_proxies: [127.0.0.0/8] }",
-                         "identity: { trusted_proxies: [127.0.0.0/8, 192.0.2.0/24] }"),
-      "identity: trusted proxy 192.0.2.0/24 added: whoever connects from there can say which user, tier, cost and "
-      "address a request has (different)\n");
+  EXPECT_EQ(between_identities("identity: { trusted_proxies: [127.0.0.0/8] }",
+                               "identity: { trusted_proxies: [127.0.0.0/8, 192.0.2.0/24] }"),
+            "identity: trusted proxy 192.0.2.0/24 added: it can set the user, tier, cost and address of a request "
+            "(different)\n");
   EXPECT_EQ(
       between_identities("identity: { trusted_proxies: [10.0.0.0/8] }", "identity: { trusted_proxies: [10.1.0.0/16] }"),
-      "identity: trusted proxy 10.1.0.0/16 added, part of 10.0.0.0/8\n"
-      "identity: trusted proxy 10.0.0.0/8 removed: user, tier, cost and address in requests from there are not "
-      "believed, so they count as anonymous and under the proxy's own address (different)\n");
+      "identity: trusted proxy 10.1.0.0/16 added, part of 10.0.0.0/8\nidentity: trusted proxy 10.0.0.0/8 removed: "
+      "user, tier, cost and address in its requests are ignored, so they count as anonymous and under the proxy's own "
+      "address (different)\n");
 }
 
 TEST(Diff, ComparesWhereIdentitiesComeFrom) {
   EXPECT_EQ(between_identities("", "identity: { user: { header: X-Who } }"),
-            "identity: user read from x-user-id -> x-who: the old header says nothing any more (different)\n");
+            "identity: user read from x-user-id -> x-who: the old header is ignored (different)\n");
   EXPECT_EQ(between_identities("", "identity: { api_key: { header: X-Api-Key, verified: true } }"),
-            "identity: api_key is verified: only trusted proxies can name one, and it authenticates (different)\n");
+            "identity: api_key is now verified: only trusted proxies can set it, and it authenticates (different)\n");
   EXPECT_EQ(between_identities("", "identity: { ip: { ipv6_prefix: 48 } }"),
             "identity: ipv6_prefix 64 -> 48: more addresses share a counter (tighter)\n");
 }
@@ -69,7 +68,7 @@ TEST(Diff, ADescriptorThatTakesRequestsFromAnotherIsDifferent) {
   EXPECT_EQ(
       between(descriptors(users),
               descriptors("- { key: user, shadow_mode: true, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
-      "domain shop: user only watched now, shadow_mode (looser)\n");
+      "domain shop: user no longer enforced, shadow_mode (looser)\n");
 }
 
 TEST(Diff, TellsBansQuotasAndMetadataOfDescriptors) {
@@ -84,11 +83,11 @@ TEST(Diff, TellsBansQuotasAndMetadataOfDescriptors) {
   EXPECT_EQ(
       between(descriptors(users),
               descriptors("- { key: user, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
-      "domain shop: user denies only together with all other quotas of a request now, quota_mode (looser)\n");
+      "domain shop: user now denies only together with all other quotas of a request, quota_mode (looser)\n");
   EXPECT_EQ(between(descriptors(users),
                     descriptors(
                         "- { key: user, metadata: { a: 1 }, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
-            "domain shop: user has other metadata\n");
+            "domain shop: user metadata changed\n");
 }
 
 const std::vector<Change> some_changes{{"a", "1/s -> 2/s", Direction::looser},
@@ -104,7 +103,7 @@ TEST(DiffRendering, MarkdownKeepsWhatPoliciesContainAsText) {
             "| a | 1/s -> 2/s | looser |\n"
             "| &#60;b> &#64;all | x &#124; \\`y\\` &#35;1 https&#58;//z | tighter |\n"
             "| tiers | max added |  |\n");
-  EXPECT_EQ(render_markdown({}), "Nothing changes.\n");
+  EXPECT_EQ(render_markdown({}), "No changes.\n");
 }
 
 TEST(DiffRendering, JsonHasEveryChangeAndTheCounts) {

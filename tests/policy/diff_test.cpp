@@ -1,4 +1,4 @@
-// What a reviewer reads: each test is two policies and the lines between them.
+// Tests the output of diff(): each test compares two policies.
 #include <gtest/gtest.h>
 
 #include "policy/tools/diff.h"
@@ -7,7 +7,7 @@
 namespace weir::policy {
 namespace {
 
-// One limit, of which a part is exchanged.
+// One limit with a replaceable part.
 std::string between_limits(const std::string& before, const std::string& after) {
   return between(policy_of({"name: a, " + before}), policy_of({"name: a, " + after}));
 }
@@ -26,10 +26,10 @@ std::string between_tiers(const std::string& before, const std::string& after) {
 }
 
 TEST(Diff, SaysThatNothingChanges) {
-  EXPECT_EQ(between_fields("", ""), "nothing changes\n");
+  EXPECT_EQ(between_fields("", ""), "no changes\n");
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 5",
                            "consumer_key: ip, algorithm: gcra, capacity: 5, refill_rate: 1"),
-            "nothing changes\n");
+            "no changes\n");
 }
 
 TEST(Diff, ComparesTheNumbersOfEachTier) {
@@ -47,7 +47,7 @@ TEST(Diff, ABanIsTighterThanAnyNumbers) {
   EXPECT_EQ(between_tiers("{ pro: { rate: 1000/min, burst: 100 } }", "{ pro: banned }"),
             "api-by-user: pro 1000/min, burst 100 -> banned (tighter)\n");
   EXPECT_EQ(between_tiers("{ pro: banned }", "{ pro: unlimited }"), "api-by-user: pro banned -> unlimited (looser)\n");
-  EXPECT_EQ(between_tiers("{ pro: banned }", "{ pro: { rate: 0 } }"), "nothing changes\n");
+  EXPECT_EQ(between_tiers("{ pro: banned }", "{ pro: { rate: 0 } }"), "no changes\n");
   EXPECT_EQ(between("version: 1\nlimits: []\n", policy_of({"name: a, routes: [/x], consumer_key: ip, rate: 0"})),
             "a: added, banned by ip on /x (tighter)\n");
 }
@@ -64,7 +64,7 @@ TEST(Diff, ShowsNumbersAsTheyWereWritten) {
 TEST(Diff, FindsALimitAgainWhoseNameAndSpellingHaveChanged) {
   EXPECT_EQ(between(policy_of({"name: a, consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 5"}),
                     policy_of({"name: b, consumer_key: ip, algorithm: gcra, rate: 1/s, burst: 5"})),
-            "b: was 'a', states start afresh\n");
+            "b: renamed from 'a', counters restart\n");
 }
 
 TEST(Diff, ATierThatIsNewHadTheNumbersOfTheDefault) {
@@ -85,16 +85,16 @@ TEST(Diff, NamesNoTierWhereAllChangeAlike) {
 TEST(Diff, SaysWhatAnotherAlgorithmMeans) {
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: fixed_window, rate: 10/min",
                            "consumer_key: ip, algorithm: sliding_window_counter, rate: 10/min"),
-            "a: fixed_window 10/min -> sliding_window_counter 10/min, states start afresh (tighter)\n");
+            "a: fixed_window 10/min -> sliding_window_counter 10/min, counters restart (tighter)\n");
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: token_bucket, rate: 10/min",
                            "consumer_key: ip, algorithm: gcra, rate: 10/min"),
-            "a: token_bucket 10/min, burst 10 -> gcra 10/min, burst 10, states start afresh\n");
+            "a: token_bucket 10/min, burst 10 -> gcra 10/min, burst 10, counters restart\n");
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: leaky_bucket, rate: 10/min, burst: 6",
                            "consumer_key: ip, algorithm: leaky_bucket, rate: 10/min, queue: 5"),
-            "a: leaky_bucket 10/min, burst 6 -> leaky_bucket 10/min, queue 5, states start afresh (tighter)\n");
+            "a: leaky_bucket 10/min, burst 6 -> leaky_bucket 10/min, queue 5, counters restart (tighter)\n");
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: fixed_window, rate: 10/min",
                            "consumer_key: ip, algorithm: fixed_window, rate: 10/h"),
-            "a: 10/min -> 10/h, states start afresh (tighter)\n");
+            "a: 10/min -> 10/h, counters restart (tighter)\n");
 }
 
 TEST(Diff, TellsLimitsThatCameAndWent) {
@@ -112,7 +112,7 @@ TEST(Diff, TellsLimitsThatCameAndWent) {
 TEST(Diff, KnowsALimitUnderANewName) {
   EXPECT_EQ(between(policy_of({"name: old, consumer_key: ip, algorithm: gcra, rate: 10/s"}),
                     policy_of({"name: new, consumer_key: ip, algorithm: gcra, rate: 10/s"})),
-            "new: was 'old', states start afresh\n");
+            "new: renamed from 'old', counters restart\n");
   EXPECT_EQ(between(policy_of({"name: old, consumer_key: ip, algorithm: gcra, rate: 10/s"}),
                     policy_of({"name: new, consumer_key: ip, algorithm: gcra, rate: 10/s, cost: 2"})),
             "old: removed, gcra 10/s, burst 10 by ip on every request (looser)\n"
@@ -120,21 +120,21 @@ TEST(Diff, KnowsALimitUnderANewName) {
 }
 
 TEST(Diff, ComparesRoutes) {
-  EXPECT_EQ(between_fields(", routes: [GET /a]", ", routes: [GET /a, GET /b]"), "a: GET /b covered now (tighter)\n");
+  EXPECT_EQ(between_fields(", routes: [GET /a]", ", routes: [GET /a, GET /b]"), "a: GET /b now covered (tighter)\n");
   EXPECT_EQ(between_fields(", routes: [GET /a, GET /b]", ", routes: [GET /a]"),
             "a: GET /b no longer covered (looser)\n");
   EXPECT_EQ(between_fields(", routes: [GET /a]", ""), "a: GET /a -> every request (tighter)\n");
   EXPECT_EQ(between_fields("", ", routes: [GET /a]"), "a: every request -> GET /a (looser)\n");
   EXPECT_EQ(between_fields(", routes: [GET /a]", ", routes: [/a]"),
-            "a: /a covered now (tighter)\na: GET /a not listed any more, still covered\n");
+            "a: /a now covered (tighter)\na: GET /a no longer listed, still covered\n");
   EXPECT_EQ(between_fields(", routes: [/api/**]", ", routes: [/api/**, /api/x]"),
-            "a: /api/x listed now, covered before\n");
+            "a: /api/x now listed, covered before\n");
 }
 
 TEST(Diff, ARouteThatIsPartOfTheKeySplitsCounters) {
   EXPECT_EQ(between_limits("consumer_key: ip+route, algorithm: gcra, rate: 10/s, routes: [/api/**]",
                            "consumer_key: ip+route, algorithm: gcra, rate: 10/s, routes: [/api/**, /api/x]"),
-            "a: /api/x listed now, covered before (different)\n");
+            "a: /api/x now listed, covered before (different)\n");
 }
 
 TEST(Diff, ComparesWhen) {
@@ -153,12 +153,12 @@ TEST(Diff, ComparesKeys) {
   const auto keys = [&](const std::string& before, const std::string& after) {
     return between_limits("consumer_key: " + before + rest, "consumer_key: " + after + rest);
   };
-  EXPECT_EQ(keys("ip", "global"), "a: counts by ip -> global, states start afresh (tighter)\n");
-  EXPECT_EQ(keys("ip", "ip+route"), "a: counts by ip -> ip+route, states start afresh (looser)\n");
-  EXPECT_EQ(keys("user", "ip"), "a: counts by user -> ip, states start afresh (different)\n");
-  EXPECT_EQ(keys("'header:x-a'", "global"), "a: counts by header:x-a -> global, states start afresh (tighter)\n");
+  EXPECT_EQ(keys("ip", "global"), "a: consumer_key ip -> global, counters restart (tighter)\n");
+  EXPECT_EQ(keys("ip", "ip+route"), "a: consumer_key ip -> ip+route, counters restart (looser)\n");
+  EXPECT_EQ(keys("user", "ip"), "a: consumer_key user -> ip, counters restart (different)\n");
+  EXPECT_EQ(keys("'header:x-a'", "global"), "a: consumer_key header:x-a -> global, counters restart (tighter)\n");
   EXPECT_EQ(keys("user, missing: deny", "global, missing: deny"),
-            "a: counts by user -> global, states start afresh (different)\n");
+            "a: consumer_key user -> global, counters restart (different)\n");
 }
 
 TEST(Diff, ComparesWhatHappensWithoutAKey) {
@@ -170,11 +170,11 @@ TEST(Diff, ComparesWhatHappensWithoutAKey) {
 
 TEST(Diff, ComparesCosts) {
   EXPECT_EQ(between_fields(", cost: 1", ", cost: 2"), "a: cost 1 -> 2 (tighter)\n");
-  EXPECT_EQ(between_fields("", ", cost: 2"), "a: cost as the caller says -> 2 (different)\n");
-  EXPECT_EQ(between_fields(", cost: 1", ""), "a: cost 1 -> as the caller says (different)\n");
+  EXPECT_EQ(between_fields("", ", cost: 2"), "a: cost set by the caller -> 2 (different)\n");
+  EXPECT_EQ(between_fields(", cost: 1", ""), "a: cost 1 -> set by the caller (different)\n");
   EXPECT_EQ(between_fields(", cost: { POST /x: 5 }", ", cost: { POST /x: 3 }"), "a: cost of POST /x 5 -> 3 (looser)\n");
   EXPECT_EQ(between_fields("", ", cost: { POST /x: 5 }"),
-            "a: cost as the caller says -> 1 (different)\na: cost of POST /x 1 -> 5 (tighter)\n");
+            "a: cost set by the caller -> 1 (different)\na: cost of POST /x 1 -> 5 (tighter)\n");
   EXPECT_EQ(between_fields(", cost: { /x/**: 5 }", ", cost: { /x/**: 5, /x/y: 2 }"),
             "a: cost of /x/y 5 -> 2 (looser)\n");
   EXPECT_EQ(between_fields("", ", cost: 'header:X-Cost'"), "a: cost from no header -> header:x-cost (different)\n");
@@ -188,9 +188,9 @@ TEST(Diff, AMaxCostThatFollowsTheBurstIsNotToldTwice) {
 }
 
 TEST(Diff, ComparesModes) {
-  EXPECT_EQ(between_fields("", ", mode: shadow"), "a: is only watched now, mode: shadow (looser)\n");
+  EXPECT_EQ(between_fields("", ", mode: shadow"), "a: no longer enforced, mode: shadow (looser)\n");
   EXPECT_EQ(between_fields(", mode: shadow, burst: 10", ", burst: 20"),
-            "a: is enforced now (tighter)\na: burst 10 -> burst 20\n");
+            "a: now enforced (tighter)\na: burst 10 -> burst 20\n");
   EXPECT_EQ(between_fields(", mode: shadow, burst: 20", ", mode: shadow, burst: 10"), "a: burst 20 -> burst 10\n");
 }
 
@@ -206,7 +206,7 @@ TEST(Diff, ComparesResponses) {
 
 TEST(Diff, ComparesOutages) {
   EXPECT_EQ(between_fields("", ", on_store_failure: closed"),
-            "a: on_store_failure local -> closed, everybody is denied while the store is away (tighter)\n");
+            "a: on_store_failure local -> closed, every request is denied while the store is unavailable (tighter)\n");
   EXPECT_EQ(between_fields(", local_share: 0.5", ", local_share: 0.25"), "a: local_share 0.5 -> 0.25 (tighter)\n");
   EXPECT_EQ(between_fields("", ", local_share: 0.25"), "a: local_share 1/nodes -> 0.25 (different)\n");
   EXPECT_EQ(between_fields("", ", local_share: 0.5"), "a: local_share 1/nodes -> 0.5 (looser)\n");
@@ -217,20 +217,20 @@ TEST(Diff, SaysWhatAConsistencyMeans) {
   const std::string leased = ", consistency: leased";
   const std::string approximate = ", consistency: approximate";
   EXPECT_EQ(between_fields("", leased),
-            "a: consistency exact -> leased for 1 s, never one too many, and a few less while other nodes hold slices "
-            "(tighter)\n");
-  EXPECT_EQ(between_fields(leased, ""), "a: consistency leased for 1 s -> exact, never one too many (looser)\n");
+            "a: consistency exact -> leased for 1 s, never over the limit, and slightly under it while other nodes "
+            "hold slices (tighter)\n");
+  EXPECT_EQ(between_fields(leased, ""), "a: consistency leased for 1 s -> exact, never over the limit (looser)\n");
   EXPECT_EQ(between_fields("", approximate),
-            "a: consistency exact -> approximate every 100 ms, up to a quarter too many may pass, and a few less while "
-            "other nodes hold slices (different)\n");
+            "a: consistency exact -> approximate every 100 ms, up to a quarter over the limit, and slightly under it "
+            "while other nodes hold slices (different)\n");
   EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 5s } }"),
-            "a: consistency leased for 1 s -> leased for 5 s, nodes hold what they do not use for longer (tighter)\n");
+            "a: consistency leased for 1 s -> leased for 5 s, nodes hold unused slices longer (tighter)\n");
   EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 500ms } }"),
-            "a: consistency leased for 1 s -> leased for 500 ms, nodes give back sooner (looser)\n");
+            "a: consistency leased for 1 s -> leased for 500 ms, nodes return unused slices sooner (looser)\n");
   EXPECT_EQ(between_fields(approximate, ", consistency: { approximate: { sync: 1s } }"),
-            "a: consistency approximate every 100 ms -> approximate every 1 s, nodes hear of each other later "
+            "a: consistency approximate every 100 ms -> approximate every 1 s, nodes exchange counts less often "
             "(different)\n");
-  EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 1s } }"), "nothing changes\n");
+  EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 1s } }"), "no changes\n");
 }
 
 TEST(Diff, CandidatesChangeNothing) {

@@ -1,4 +1,4 @@
-// One file per mistake, with all that is said about it; and files in which there is none.
+// Tests one file per mistake with its exact messages, and valid files.
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -22,7 +22,7 @@ Lines errors_of(const Loaded& loaded) {
   return errors;
 }
 
-TEST(EveryMistake, IsRefusedAtItsPlaceInTheseWords) {
+TEST(EveryMistake, IsReportedAtItsPositionWithItsMessage) {
   const Files files = files_in("mistakes");
   EXPECT_GE(files.size(), 250U);
   for (const auto& path : files) {

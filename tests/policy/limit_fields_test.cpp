@@ -1,5 +1,5 @@
-// The table of fields is all there is to change for a new field: rows are added to a copy of it here, and found in the
-// reader, its hints, the schema, the digest, the comparison and the reference page.
+// Tests that a new field needs only a row in the table: rows added to a copy of it appear in the reader, its hints, the
+// schema, the digest, the comparison and the reference page.
 #include "policy/limit_fields.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ std::vector<std::string> reference_rows(LimitFields fields) {
   return rows;
 }
 
-// What is read by a table, and what is said about it.
+// The result and the errors of reading a policy with a table.
 struct Read {
   std::shared_ptr<const Ruleset> ruleset;
   std::vector<std::string> errors;
@@ -77,14 +77,14 @@ std::string_view trial_of(const CompiledLimit& limit) {
   return limit.mode == Mode::shadow ? "yes" : "no";
 }
 
-// Another word for `mode: shadow`.
+// A synonym of `mode: shadow`.
 LimitField trial() {
   return {"trial",
           {R"("enum": ["yes", "no"])", "`yes`, `no`"},
           "`no`",
-          "whether the limit is only watched",
+          "true if the limit is in shadow mode",
           {.read =
-               [](const FieldSpot& at) {
+               [](const FieldInput& at) {
                  const auto chosen = at.map.one_of(at.name, {"yes", "no"});
                  if (chosen) at.limit.mode = {chosen->value == 0 ? Mode::shadow : Mode::enforce, chosen->at};
                },
@@ -93,11 +93,11 @@ LimitField trial() {
                [](const diff_parts::LimitComparison& limits) {
                  const auto was = trial_of(limits.before.limit);
                  const auto is = trial_of(limits.after.limit);
-                 if (was != is) limits.tell(fmt::format("trial {} -> {}", was, is), Direction::neutral);
+                 if (was != is) limits.report(fmt::format("trial {} -> {}", was, is), Direction::neutral);
                }}};
 }
 
-// A number that only a leaky bucket has, in place of `queue`.
+// Replaces `queue`, a number that only a leaky bucket has.
 LimitField places() {
   const auto read = [](text::MapReader& map, std::string_view name, NumbersSpec& numbers) {
     numbers.queue = map.whole(name);
@@ -147,14 +147,14 @@ TEST(ANewField, IsSuggestedRefusedInACandidateAndSentToItsPlace) {
   const Table table = table_with(trial());
   EXPECT_EQ(read_by(table, gcra_with(", trail: yes")).errors, Errors{"unknown field 'trail', did you mean 'trial'?"});
   EXPECT_EQ(read_by(table, gcra_with(", candidate: { trial: yes, burst: 3 }")).errors,
-            Errors{"trial has no place here: a candidate differs from its limit in algorithm and numbers only"});
+            Errors{"trial is not allowed here: a candidate differs from its limit in algorithm and numbers only"});
   EXPECT_EQ(read_by(table, gcra_with("") + "trial: yes\n").errors,
             Errors{"unknown field 'trial': it belongs to a limit: is its line indented too little?"});
 }
 
 TEST(ANewField, IsInTheSchema) {
   constexpr auto expected =
-      R"("trial": { "description": "Whether the limit is only watched.", "default": "no", "enum": ["yes", "no"] })";
+      R"("trial": { "description": "True if the limit is in shadow mode.", "default": "no", "enum": ["yes", "no"] })";
   EXPECT_NE(schema(table_with(trial())).find(expected), std::string::npos);
   EXPECT_EQ(schema().find("trial"), std::string::npos);
 }
@@ -175,7 +175,7 @@ TEST(ANewField, IsInTheDigestAndTheComparison) {
 
 TEST(ANewField, IsInTheReference) {
   EXPECT_EQ(reference_rows(table_with(trial())).back(),
-            "| `limits[].trial` | `yes`, `no` | `no` | whether the limit is only watched |");
+            "| `limits[].trial` | `yes`, `no` | `no` | true if the limit is in shadow mode |");
 }
 
 TEST(ANewNumber, IsReadWhereverNumbersAre) {
@@ -189,7 +189,7 @@ TEST(ANewNumber, IsReadWhereverNumbersAre) {
     EXPECT_EQ(read_by(table, leaky(fields)).errors, Errors{}) << fields;
   }
   EXPECT_EQ(read_by(table, gcra_with(", places: 5")).errors,
-            Errors{"places is not a field of gcra: it has rate and burst, or refill_rate and capacity"});
+            Errors{"gcra has no places: write rate and burst, or refill_rate and capacity"});
 }
 
 TEST(ANewNumber, IsInTheSchemaAndTheReferenceOfTiersAndCandidates) {

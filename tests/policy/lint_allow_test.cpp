@@ -1,4 +1,4 @@
-// Every warning has a name, and a comment in the policy can allow it.
+// Tests that every warning has a rule, and that a comment can allow it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string descriptor(const std::string& fields) {
   return "domain: shop\ndescriptors:\n- { " + fields + " }\n";
 }
 
-// A policy for each rule, with that one warning.
+// One policy for each rule, with that one warning.
 const std::vector<std::pair<text::Rule, std::string>>& provoking() {
   static const std::string gcra = ", algorithm: gcra, rate: 10/s";
   static const std::string penalty = ", penalty: { after: 5, within: 1min, block: 10min }";
@@ -111,7 +111,7 @@ TEST(LintRules, AreNamedBehindTheMessage) {
   EXPECT_TRUE(problems.front().text().ends_with(" [single-segment]")) << problems.front().text();
 }
 
-// The line of the only warning, and `comment` behind it or alone in front of it.
+// Puts `comment` behind the line of the only warning, or on a line of its own before it.
 std::string with_comment(const std::string& text, const std::string& comment, bool alone) {
   const auto problems = load_text(text, "p").problems;
   std::string out;
@@ -151,10 +151,10 @@ TEST(LintAllow, SilencesOneRuleAndNoOther) {
 
 TEST(LintAllow, ThatSilencesNothingIsAWarning) {
   EXPECT_EQ(problems_of("version: 1\n# weir: allow single-segment because x\nlimits:\n- { " + starred + " }\n").front(),
-            "2:3: no single-segment warning in line 3: remove the comment, or move it");
+            "2:3: no single-segment warning in line 3: remove or move the comment");
   EXPECT_EQ(problems_of(policy_of({"name: a, consumer_key: ip, algorithm: gcra, rate: 1/s"}) +
                         "# weir: allow single-segment because x\n"),
-            Lines{"4:3: no single-segment warning in line 4: remove the comment, or move it"});
+            Lines{"4:3: no single-segment warning in line 4: remove or move the comment"});
 }
 
 TEST(LintAllow, MayBeAboutAnotherNumberOfNodes) {
@@ -168,21 +168,21 @@ TEST(LintAllow, MayBeAboutAnotherNumberOfNodes) {
 }
 
 TEST(LintAllow, NeedsARuleThatExistsAndAReason) {
-  const auto said = [](const std::string& comment) {
+  const auto problem_of = [](const std::string& comment) {
     return problems_of("version: 1\nlimits:\n- { " + starred + " } " + comment + "\n").front();
   };
   const std::string place = "error: 3:81: ";
-  EXPECT_EQ(said("# weir: allow single-segmnt because x"),
+  EXPECT_EQ(problem_of("# weir: allow single-segmnt because x"),
             place + "unknown rule 'single-segmnt', did you mean 'single-segment'?");
-  EXPECT_EQ(said("# weir: allow everything because x"),
-            place + "unknown rule 'everything'; docs/reference-lint.md lists them");
-  EXPECT_EQ(said("# weir: allow single-segment"),
+  EXPECT_EQ(problem_of("# weir: allow everything because x"),
+            place + "unknown rule 'everything'; see docs/reference-lint.md");
+  EXPECT_EQ(problem_of("# weir: allow single-segment"),
             place + "missing reason: write '# weir: allow single-segment because REASON'");
-  EXPECT_EQ(said("# weir: allow single-segment because"),
+  EXPECT_EQ(problem_of("# weir: allow single-segment because"),
             place + "missing reason: write '# weir: allow single-segment because REASON'");
-  EXPECT_EQ(said("# weir: allow because x"), place + "missing rule: write '# weir: allow RULE because REASON'");
-  EXPECT_EQ(said("# weir: allow unused-allow because x"),
-            place + "unused-allow cannot be allowed: remove the comment that it is about");
+  EXPECT_EQ(problem_of("# weir: allow because x"), place + "missing rule: write '# weir: allow RULE because REASON'");
+  EXPECT_EQ(problem_of("# weir: allow unused-allow because x"),
+            place + "unused-allow cannot be allowed: remove the unused comment instead");
 }
 
 TEST(LintAllow, IsNotReadFromTextOrOtherComments) {

@@ -1,4 +1,4 @@
-// Warnings about a consistency that is not what happens, or that promises less than it seems to.
+// Tests warnings about a consistency that is ignored or too inexact.
 #include <gtest/gtest.h>
 
 #include "tests/policy/linted.h"
@@ -6,7 +6,7 @@
 namespace weir::policy {
 namespace {
 
-// With the consistency in line 4, and what the store's number of nodes is.
+// A policy with the consistency in line 4, linted for a number of nodes.
 Lines consistency_warnings(const std::string& numbers, const std::string& consistency,
                            std::uint64_t nodes = default_nodes) {
   const std::string text =
@@ -20,39 +20,37 @@ Lines consistency_warnings(const std::string& numbers, const std::string& consis
 
 TEST(Lint, WarnsOfSlicesWhereNothingCanBeHeld) {
   EXPECT_EQ(consistency_warnings("algorithm: sliding_window_log, rate: 10/min", "leased"),
-            Lines{"4:18: 'a' is a sliding_window_log, where each request counts from its own instant, so that nodes "
-                  "cannot hold slices of it: 'consistency: leased' is decided exactly; use 'consistency: exact', or "
-                  "another algorithm"});
+            Lines{"4:18: 'a' has 'consistency: leased', but is decided exactly: a sliding_window_log cannot be divided "
+                  "into slices; use 'consistency: exact', or another algorithm"});
   EXPECT_EQ(consistency_warnings("algorithm: leaky_bucket, rate: 10/min, queue: 5", "leased"),
-            Lines{"4:18: 'a' is a queue, where each request has a turn of its own, so that nodes cannot hold slices "
-                  "of it: 'consistency: leased' is decided exactly; use 'consistency: exact', or another algorithm"});
+            Lines{"4:18: 'a' has 'consistency: leased', but is decided exactly: a queue cannot be divided into slices; "
+                  "use 'consistency: exact', or another algorithm"});
   EXPECT_EQ(consistency_warnings("algorithm: sliding_window_log, rate: 10/min", "approximate"),
-            Lines{"4:18: 'a' is a sliding_window_log, where each request counts from its own instant, so that nodes "
-                  "cannot hold slices of it: 'consistency: approximate' is decided exactly; use 'consistency: "
-                  "exact', or another algorithm"});
+            Lines{"4:18: 'a' has 'consistency: approximate', but is decided exactly: a sliding_window_log cannot be "
+                  "divided into slices; use 'consistency: exact', or another algorithm"});
 }
 
 TEST(Lint, WarnsOfAConsistencyThatShadowModeDoesNotHave) {
   EXPECT_EQ(consistency_warnings("algorithm: gcra, rate: 100/s, mode: shadow", "leased"),
-            Lines{"4:18: 'a' has 'consistency: leased', which does nothing in 'mode: shadow': what is only watched is "
-                  "decided exactly; leave it out until the limit is enforced"});
+            Lines{"4:18: 'a' has 'consistency: leased', which has no effect in 'mode: shadow': a shadow limit is "
+                  "decided exactly; remove it until the limit is enforced"});
 }
 
 TEST(Lint, WarnsOfALimitThatIsTooSmallForSlices) {
   EXPECT_EQ(consistency_warnings("algorithm: gcra, rate: 1/s, burst: 7", "leased"),
-            Lines{"4:18: 'a' has a burst of 7: below 8 there is too little to hold slices of, and 'consistency: "
-                  "leased' is decided exactly; use 'consistency: exact', or raise the burst"});
+            Lines{"4:18: 'a' has 'consistency: leased', but is decided exactly: a burst of 7 is too small to be "
+                  "divided into slices; use 'consistency: exact', or raise the burst to at least 8"});
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 7/s", "{ leased: { lease: 2s } }"),
-            Lines{"4:18: 'a' has a limit of 7: below 8 there is too little to hold slices of, and 'consistency: "
-                  "leased' is decided exactly; use 'consistency: exact', or raise the limit"});
+            Lines{"4:18: 'a' has 'consistency: leased', but is decided exactly: a limit of 7 is too small to be "
+                  "divided into slices; use 'consistency: exact', or raise the limit to at least 8"});
 }
 
 TEST(Lint, LooksAtTheConsistencyOfEachTier) {
   EXPECT_EQ(problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n"
                         "- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, burst: 20,\n"
                         "    consistency: leased, tier_overrides: { trial: { burst: 5 }, pro: { burst: 40 } } }\n"),
-            Lines{"5:18: 'a' for trial has a burst of 5: below 8 there is too little to hold slices of, and "
-                  "'consistency: leased' is decided exactly; use 'consistency: exact', or raise the burst"});
+            Lines{"5:18: 'a' for trial has 'consistency: leased', but is decided exactly: a burst of 5 is too small to "
+                  "be divided into slices; use 'consistency: exact', or raise the burst to at least 8"});
 }
 
 TEST(Lint, AcceptsLeasingWhereSlicesCanBeHeld) {
@@ -65,22 +63,23 @@ TEST(Lint, AcceptsLeasingWhereSlicesCanBeHeld) {
 }
 
 TEST(Lint, WarnsWhereNoNodeMaySpendAnythingUnasked) {
-  EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 255/s", "approximate"),
-            Lines{"4:18: 'a' has a limit of 255, less than 4 for each of 64 nodes: no node may spend anything unasked, "
-                  "and 'consistency: approximate' is decided exactly; use 'consistency: leased', or set "
-                  "store.redis.nodes in weir.yaml to as many nodes as there are at most"});
+  EXPECT_EQ(
+      consistency_warnings("algorithm: fixed_window, rate: 255/s", "approximate"),
+      Lines{
+          "4:18: 'a' has 'consistency: approximate', but is decided exactly: a limit of 255 is less than 4 for each of "
+          "64 nodes; use 'consistency: leased', or set store.redis.nodes in weir.yaml to the maximum number of nodes"});
 }
 
 TEST(Lint, WarnsWhereOnePercentIsNotPromised) {
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 999/s", "approximate", 4),
-            Lines{"4:18: 'a' has a limit of 999: that approximate is within 1 % of it is promised from 1000 on, 250 "
-                  "for each of 4 nodes; use 'consistency: leased' if that matters, or set store.redis.nodes in "
-                  "weir.yaml to as many nodes as there are at most"});
+            Lines{"4:18: 'a' has a limit of 999: 'consistency: approximate' may be off by more than 1 % below 1000, "
+                  "250 for each of 4 nodes; use 'consistency: leased' if that matters, or set store.redis.nodes in "
+                  "weir.yaml to the maximum number of nodes"});
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 1000/s", "{ approximate: { sync: 200ms } }", 4),
-            Lines{"4:18: 'a' has a window of 1 s: that approximate is within 1 % of it is promised from 2 s on, 10 "
+            Lines{"4:18: 'a' has a window of 1 s: 'consistency: approximate' may be off by more than 1 % below 2 s, 10 "
                   "times the sync of 200 ms; use a shorter sync, or 'consistency: leased'"});
   EXPECT_EQ(consistency_warnings("algorithm: gcra, rate: 7000/s, burst: 1000", "approximate", 1).back(),
-            "4:18: 'a' fills in 143 ms: that approximate is within 1 % of it is promised from 1 s on, 10 times the "
+            "4:18: 'a' fills in 143 ms: 'consistency: approximate' may be off by more than 1 % below 1 s, 10 times the "
             "sync of 100 ms; use a shorter sync, or 'consistency: leased'");
 }
 

@@ -1,4 +1,4 @@
-// Warnings about whom a limit counts; each beside a policy that is nearly the same and fine.
+// Tests warnings about keys, each next to a similar policy without the warning.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,23 +12,21 @@ const std::string by_user =
     "name: by-user, routes: [/api/**], consumer_key: user, missing: deny, algorithm: gcra, rate: 10/s";
 
 TEST(Lint, WarnsOfIpAloneWhereAnotherLimitKnowsTheCaller) {
-  EXPECT_EQ(
-      warnings_of({by_user, "name: by-ip, routes: [GET /api/me], consumer_key: ip, algorithm: gcra, rate: 20/s"}),
-      Lines{"4:55: 'by-ip' counts by ip alone on GET /api/me, where 'by-user' knows who is calling: all behind one "
-            "address share a counter; add 'when: anonymous', or count by [user, ip]"});
+  EXPECT_EQ(warnings_of({by_user, "name: by-ip, routes: [GET /api/me], consumer_key: ip, algorithm: gcra, rate: 20/s"}),
+            Lines{"4:55: 'by-ip' is keyed by ip alone on GET /api/me, where 'by-user' identifies the caller: all users "
+                  "behind one address share a counter; add 'when: anonymous', or use consumer_key: [user, ip]"});
 }
 
 TEST(Lint, WarnsOfIpAloneOnEveryRequestToo) {
   EXPECT_EQ(warnings_of({by_user, "name: by-ip, consumer_key: ip+route, algorithm: gcra, rate: 20/s"}),
-            Lines{"4:32: 'by-ip' counts by ip alone on /api/**, where 'by-user' knows who is calling: all behind one "
-                  "address share a counter; add 'when: anonymous', or count by [user, ip]"});
+            Lines{"4:32: 'by-ip' is keyed by ip alone on /api/**, where 'by-user' identifies the caller: all users "
+                  "behind one address share a counter; add 'when: anonymous', or use consumer_key: [user, ip]"});
 }
 
 TEST(Lint, WarnsOfIpAloneForTheAuthenticated) {
-  EXPECT_EQ(
-      warnings_of({"name: by-ip, when: authenticated, consumer_key: ip, algorithm: gcra, rate: 20/s"}),
-      Lines{"3:53: 'by-ip' counts by ip alone although it is known who is calling: all behind one address share a "
-            "counter; count by user"});
+  EXPECT_EQ(warnings_of({"name: by-ip, when: authenticated, consumer_key: ip, algorithm: gcra, rate: 20/s"}),
+            Lines{"3:53: 'by-ip' is keyed by ip alone although its callers are authenticated: all users behind one "
+                  "address share a counter; use consumer_key: user"});
 }
 
 TEST(Lint, AcceptsIpForTheAnonymousOnOtherRoutesAndAsSecondChoice) {
@@ -40,8 +38,8 @@ TEST(Lint, AcceptsIpForTheAnonymousOnOtherRoutesAndAsSecondChoice) {
 
 TEST(Lint, WarnsOfAHeaderAsKey) {
   EXPECT_EQ(warnings_of({"name: by-account, consumer_key: 'header:X-Login-Name', algorithm: gcra, rate: 20/h"}),
-            Lines{"3:37: 'by-account' counts by header:x-login-name, which any client can choose: who changes it with "
-                  "every request is never limited; have a limit by ip or user beside it"});
+            Lines{"3:37: 'by-account' is keyed by header:x-login-name, which any client can choose: a client that "
+                  "sends a new value with each request bypasses it; add a limit by ip or user on the same routes"});
 }
 
 const std::string by_tenant = "name: by-tenant, routes: [/api/**], consumer_key: 'header:X-Tenant', algorithm: gcra, ";
@@ -71,9 +69,10 @@ TEST(Lint, WarnsOfAHeaderWhereTheOtherLimitDoesNotBoundIt) {
            "consumer_key: [api_key, ip]",
            "consumer_key: user",
        }) {
-    const Lines said = warnings_of({by_tenant + "rate: 20/h", "name: b, " + other + ", algorithm: gcra, rate: 1/h"});
-    EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& line) {
-      return line.find("'by-tenant' counts by header:x-tenant, which any client can choose") != std::string::npos;
+    const Lines warnings =
+        warnings_of({by_tenant + "rate: 20/h", "name: b, " + other + ", algorithm: gcra, rate: 1/h"});
+    EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& line) {
+      return line.find("'by-tenant' is keyed by header:x-tenant, which any client can choose") != std::string::npos;
     })) << other;
   }
 }
@@ -86,21 +85,19 @@ TEST(Lint, NamesTheKeyThatAHeaderStandsForWhateverIsBesideIt) {
 }
 
 TEST(Lint, NamesTheKeyThatAHeaderStandsFor) {
-  EXPECT_EQ(
-      warnings_of({"name: a, consumer_key: 'header:X-User-Id', algorithm: gcra, rate: 20/h"}),
-      Lines{"3:28: 'a' counts by header:x-user-id, which any client can choose: who changes it with every request "
-            "is never limited; count by user, which is believed from trusted proxies only"});
+  EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:X-User-Id', algorithm: gcra, rate: 20/h"}),
+            Lines{"3:28: 'a' is keyed by header:x-user-id, which any client can choose: a client that sends a new "
+                  "value with each request bypasses it; use user, which is read from trusted proxies only"});
   EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:X-Forwarded-For', algorithm: gcra, rate: 20/h"}),
-            Lines{"3:28: 'a' counts by header:x-forwarded-for, which any client can choose: who changes it with every "
-                  "request is never limited; count by ip, which reads it from trusted proxies only"});
+            Lines{"3:28: 'a' is keyed by header:x-forwarded-for, which any client can choose: a client that sends a "
+                  "new value with each request bypasses it; use ip, which reads it from trusted proxies only"});
 }
 
 TEST(Lint, WarnsOfAnApiKeyThatNobodyVerifies) {
-  EXPECT_EQ(
-      warnings_of({"name: by-key, consumer_key: api_key, missing: deny, algorithm: gcra, rate: 20/h"}),
-      Lines{"3:33: 'by-key' counts by api_key, which nobody verifies: who makes up another with every request is "
-            "never limited; set 'verified: true' in identity.api_key if the proxy checks keys, or have a limit by "
-            "ip beside it"});
+  EXPECT_EQ(warnings_of({"name: by-key, consumer_key: api_key, missing: deny, algorithm: gcra, rate: 20/h"}),
+            Lines{"3:33: 'by-key' is keyed by an unverified api_key: a client that sends a new key with each request "
+                  "bypasses it; set 'verified: true' in identity.api_key if the proxy verifies keys, or add a limit by "
+                  "ip on the same routes"});
 }
 
 TEST(Lint, AcceptsAnApiKeyThatIsVerifiedOrHasALimitByIpBesideIt) {
@@ -125,22 +122,20 @@ TEST(Lint, WarnsOfAnUnverifiedApiKeyWhenTheLimitByIpIsElsewhere) {
 TEST(Lint, WarnsOfAPenaltyByWhichOthersCanBeLockedOut) {
   const std::string penalty = "algorithm: gcra, rate: 20/h, penalty: { after: 5, within: 1min, block: 10min }";
   EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:X-Account', " + penalty}).back(),
-            "3:86: 'a' has a penalty on header:x-account, which any client can send: who sends somebody else's locks "
-            "them out for 10 min; put the penalty on a limit by ip or user");
+            "3:86: 'a' has a penalty on header:x-account, which any client can choose: a client that sends another "
+            "caller's value locks that caller out for 10 min; put the penalty on a limit by ip or user");
   EXPECT_EQ(warnings_of({"name: a, consumer_key: api_key, missing: deny, " + penalty}).back(),
-            "3:90: 'a' has a penalty on api_key, which any client can send: who sends somebody else's locks them out "
-            "for 10 min; put the penalty on a limit by ip or user");
+            "3:90: 'a' has a penalty on api_key, which any client can choose: a client that sends another caller's "
+            "value locks that caller out for 10 min; put the penalty on a limit by ip or user");
   EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:X-Account+ip', " + penalty}).size(), 1U);
   EXPECT_EQ(warnings_of({"name: a, consumer_key: ip, " + penalty}), Lines{});
 }
 
 TEST(Lint, WarnsOfARawPathAsKey) {
   for (const std::string header : {"x-original-uri", "x-forwarded-uri", "x-original-url", "x-rewrite-url"}) {
-    EXPECT_EQ(
-        warnings_of({"name: a, consumer_key: 'header:" + header + "', algorithm: gcra, rate: 20/h"}),
-        Lines{"3:28: 'a' counts by header:" + header +
-              ", a raw path: every id and every spelling in it has a counter of its own; count by route, which is "
-              "the template"});
+    EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:" + header + "', algorithm: gcra, rate: 20/h"}),
+              Lines{"3:28: 'a' is keyed by header:" + header +
+                    ", a raw path: every id and every spelling has its own counter; use route, which is the template"});
   }
   EXPECT_EQ(warnings_of({"name: a, consumer_key: ip+route, algorithm: gcra, rate: 20/h"}), Lines{});
 }
@@ -150,9 +145,8 @@ TEST(Lint, WarnsOfARawPathAsDescriptor) {
     return problems_of("domain: shop\ndescriptors:\n- { key: path" + fields +
                        ", rate_limit: { unit: minute, requests_per_unit: 10 } }\n");
   };
-  EXPECT_EQ(descriptor(""),
-            Lines{"3:3: descriptor 'path' has no value, so every raw path has a counter of its own; give "
-                  "the paths as values, or send a route's name instead"});
+  EXPECT_EQ(descriptor(""), Lines{"3:3: descriptor 'path' has no value: every raw path has its own counter; list the "
+                                  "paths as values, or send a route name instead"});
   EXPECT_EQ(descriptor(", value: /login"), Lines{});
 }
 

@@ -1,4 +1,4 @@
-// Warnings about how a limit counts; each beside a policy that is nearly the same and fine.
+// Tests warnings about numbers, each next to a similar policy without the warning.
 #include <gtest/gtest.h>
 
 #include "tests/policy/linted.h"
@@ -12,15 +12,14 @@ Lines warnings_for(const std::string& numbers) {
 
 TEST(Lint, WarnsOfAFixedWindowOnARouteThatIsWrittenTo) {
   EXPECT_EQ(warnings_for("routes: [GET /me, PUT /me], algorithm: fixed_window, rate: 10/min"),
-            Lines{"3:71: 'a' is a fixed window on PUT /me, which is written to: nearly twice the limit can pass around "
-                  "the end of a window; use sliding_window_counter or token_bucket"});
+            Lines{"3:71: 'a' uses fixed_window on a write route (PUT /me): up to twice the limit can pass around a "
+                  "window boundary; use sliding_window_counter or token_bucket"});
 }
 
 TEST(Lint, KnowsFromElsewhereThatARouteIsWrittenTo) {
   const Lines warning{
-      "3:62: 'a' is a fixed window on POST /api/orders, which is written to: nearly twice the limit can pass around "
-      "the "
-      "end of a window; use sliding_window_counter or token_bucket"};
+      "3:62: 'a' uses fixed_window on a write route (POST /api/orders): up to twice the limit can pass around a window "
+      "boundary; use sliding_window_counter or token_bucket"};
   const std::string fixed = "name: a, routes: [/api/**], consumer_key: ip, algorithm: fixed_window, rate: 10/min";
   EXPECT_EQ(warnings_of({fixed, "name: b, routes: [POST /api/orders], consumer_key: ip, algorithm: gcra, rate: 1/s"}),
             warning);
@@ -49,8 +48,8 @@ TEST(Lint, DoesNotAskByWhatABanCounts) {
 TEST(Lint, SaysThatABanLeavesNothingToDecide) {
   EXPECT_EQ(warnings_of({"name: closed, routes: [/x/**], consumer_key: global, rate: 0",
                          "name: b, routes: [/x/y], consumer_key: ip, algorithm: gcra, rate: 1/s"}),
-            Lines{"4:11: 'b' never decides: 'closed' (banned by global on /x/**) denies first, always; remove it, or "
-                  "make it tighter"});
+            Lines{"4:11: 'b' never decides: 'closed' (banned by global on /x/**) always denies first; remove 'b', or "
+                  "make it stricter"});
   EXPECT_EQ(warnings_of({"name: b, routes: [/x/**], consumer_key: global, algorithm: gcra, rate: 1/s",
                          "name: closed, routes: [/x/y], consumer_key: ip, rate: 0"}),
             Lines{});
@@ -61,8 +60,8 @@ TEST(Lint, WarnsOfTiersThatNobodyCanHave) {
       "- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, tier_overrides: { pro: { rate: "
       "2/s }, internal: unlimited } }\n";
   EXPECT_EQ(problems_of("version: 1\nlimits:\n" + limit),
-            (Lines{"3:78: 'a' has numbers for the tier 'pro', but nothing says who has it: set tiers.from",
-                   "3:98: 'a' has numbers for the tier 'internal', but nothing says who has it: set tiers.from"}));
+            (Lines{"3:78: 'a' has numbers for tier 'pro', but no header names a request's tier: set tiers.from",
+                   "3:98: 'a' has numbers for tier 'internal', but no header names a request's tier: set tiers.from"}));
   EXPECT_EQ(problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n" + limit), Lines{});
 }
 
@@ -76,11 +75,11 @@ TEST(Lint, AcceptsNumbersForTheDefaultTier) {
 
 TEST(Lint, WarnsOfABurstFarAboveTheRate) {
   EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 100/min, burst: 6001"),
-            Lines{"3:79: 'a' lets 6001 pass at once, more than 10 times its rate of 100/min and more than 1 h of it: "
+            Lines{"3:79: 'a' has a burst of 6001, more than 10 times its rate of 100/min and more than 1 h of it: "
                   "lower the burst, or raise the rate"});
   EXPECT_EQ(warnings_for("algorithm: token_bucket, capacity: 11, refill_rate: 0.002"),
-            Lines{"3:67: 'a' lets 11 pass at once, more than 10 times its rate of 0.002/s and more than 1 h of it: "
-                  "lower the burst, or raise the rate"});
+            Lines{"3:67: 'a' has a burst of 11, more than 10 times its rate of 0.002/s and more than 1 h of it: lower "
+                  "the burst, or raise the rate"});
 }
 
 TEST(Lint, AcceptsAnHourOfTheRateADaysQuotaAndAFewOfASlowRate) {
@@ -92,22 +91,21 @@ TEST(Lint, AcceptsAnHourOfTheRateADaysQuotaAndAFewOfASlowRate) {
 
 TEST(Lint, WarnsOfABurstBelowTheRatesOwnSecond) {
   EXPECT_EQ(warnings_for("algorithm: gcra, rate: 6000/min, burst: 99"),
-            Lines{"3:72: 'a' has a burst of 99, less than one second of 6000/min brings: who sends once a second can "
-                  "never reach the rate; raise the burst to 100 or more"});
+            Lines{"3:72: 'a' has a burst of 99, less than one second of 6000/min: a client that sends once per second "
+                  "cannot reach the rate; raise the burst to at least 100"});
   EXPECT_EQ(warnings_for("algorithm: gcra, rate: 6000/min, burst: 100"), Lines{});
   EXPECT_EQ(warnings_for("algorithm: gcra, rate: 100/s"), Lines{});
   EXPECT_EQ(warnings_for("algorithm: leaky_bucket, rate: 100/s"), Lines{});
 }
 
 TEST(Lint, LooksAtTheBurstOfEachTier) {
-  EXPECT_EQ(
-      problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n"
-                  "- { name: a, consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 20,\n"
-                  "    tier_overrides: { pro: { rate: 3000/min }, max: { burst: 100000 } } }\n"),
-      (Lines{"5:36: 'a' for pro has a burst of 20, less than one second of 3000/min brings: who sends once a "
-             "second can never reach the rate; raise the burst to 50 or more",
-             "5:62: 'a' for max lets 100000 pass at once, more than 10 times its rate of 60/min and more than 1 h "
-             "of it: lower the burst, or raise the rate"}));
+  EXPECT_EQ(problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n"
+                        "- { name: a, consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 20,\n"
+                        "    tier_overrides: { pro: { rate: 3000/min }, max: { burst: 100000 } } }\n"),
+            (Lines{"5:36: 'a' for pro has a burst of 20, less than one second of 3000/min: a client that sends once "
+                   "per second cannot reach the rate; raise the burst to at least 50",
+                   "5:62: 'a' for max has a burst of 100000, more than 10 times its rate of 60/min and more than 1 h "
+                   "of it: lower the burst, or raise the rate"}));
 }
 
 TEST(Lint, WarnsOfResponsesThatShadowModeNeverGives) {
@@ -116,9 +114,9 @@ TEST(Lint, WarnsOfResponsesThatShadowModeNeverGives) {
       "}";
   EXPECT_EQ(
       warnings_for("mode: shadow, " + responses),
-      (Lines{"3:86: 'a' has warn_first, which does nothing in 'mode: shadow': nobody is denied; leave it out until "
+      (Lines{"3:86: 'a' has warn_first, which has no effect in 'mode: shadow': no request is denied; remove it until "
              "the limit is enforced",
-             "3:118: 'a' has a penalty, which does nothing in 'mode: shadow': nobody is denied; leave it out until "
+             "3:118: 'a' has a penalty, which has no effect in 'mode: shadow': no request is denied; remove it until "
              "the limit is enforced"}));
   EXPECT_EQ(warnings_for(responses), Lines{});
 }

@@ -1,4 +1,4 @@
-// Warnings about requests that no limit covers, and limits that never decide.
+// Tests warnings about requests that no limit covers, and limits that never decide.
 #include <gtest/gtest.h>
 
 #include "tests/policy/linted.h"
@@ -6,8 +6,8 @@
 namespace weir::policy {
 namespace {
 
-// The example of the language's page. Its warning is meant: the keys are not verified. The header, which is the account
-// under attack, has a limit by ip beside it.
+// The example of the documentation. Its warning is intended: the keys are not verified. The header, which names the
+// account under attack, has a limit by ip beside it.
 constexpr std::string_view page_example = R"(version: 1
 identity:
   trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]
@@ -60,17 +60,15 @@ limits:
 )";
 
 TEST(Lint, SaysOneThingAboutTheExample) {
-  EXPECT_EQ(
-      problems_of(page_example),
-      Lines{"26:19: 'api-by-user' counts by api_key, which nobody verifies: who makes up another with every "
-            "request is never limited; set 'verified: true' in identity.api_key if the proxy checks keys, or have "
-            "a limit by ip beside it"});
+  EXPECT_EQ(problems_of(page_example),
+            Lines{"26:19: 'api-by-user' is keyed by an unverified api_key: a client that sends a new key with each "
+                  "request bypasses it; set 'verified: true' in identity.api_key if the proxy verifies keys, or add a "
+                  "limit by ip on the same routes"});
 }
 
 const std::string star_message =
-    "3:23: 'a' covers one segment with /api/*, and paths with more escape it: write /api/** for all of them, or {id} "
-    "in "
-    "place of * if one is meant";
+    "3:23: 'a' covers one segment with /api/*, and deeper paths bypass it: write /api/** to cover them, or {id} "
+    "instead of * if one segment is meant";
 
 std::string starred(const std::string& route) {
   return "name: a, routes: ['" + route + "'], consumer_key: ip, algorithm: gcra, rate: 1/s";
@@ -80,7 +78,7 @@ TEST(Lint, WarnsOfAStarThatCoversOneSegmentOnly) {
   EXPECT_EQ(warnings_of({starred("/api/*")}), Lines{star_message});
   EXPECT_EQ(warnings_of({starred("/*")}).size(), 1U);
   EXPECT_EQ(warnings_of({starred("POST /a/*/b/*")}).size(), 1U);
-  // A backstop was not written for these paths.
+  // A backstop does not count.
   for (const std::string other : {"", "routes: [/**], ", "routes: [/api], ", "routes: [/other/**], "}) {
     EXPECT_EQ(warnings_of({starred("/api/*"), "name: b, " + other + "consumer_key: ip, algorithm: gcra, rate: 10/h"}),
               Lines{star_message})
@@ -105,18 +103,20 @@ const std::string me_by_user =
 
 TEST(Lint, WarnsOfRoutesThatAMissingKeyLeavesUncovered) {
   EXPECT_EQ(warnings_of({me_by_user}),
-            Lines{"3:62: 'by-user' does not cover a request without user, and no other limit does on /api/** and GET "
-                  "/me: set 'missing: share' or 'missing: deny', or add a limit by ip"});
-  EXPECT_EQ(warnings_of({"name: a, consumer_key: user+ip, missing: skip, algorithm: gcra, rate: 10/s"}),
-            Lines{"3:46: 'a' does not cover a request without user, and no other limit does on every request: set "
-                  "'missing: share' or 'missing: deny', or add a limit by ip"});
+            Lines{"3:62: 'by-user' does not cover requests without user, and no other limit covers them on /api/** and "
+                  "GET /me: set 'missing: share' or 'missing: deny', or add a limit by ip"});
+  EXPECT_EQ(
+      warnings_of({"name: a, consumer_key: user+ip, missing: skip, algorithm: gcra, rate: 10/s"}),
+      Lines{"3:46: 'a' does not cover requests without user, and no other limit covers them on every request: set "
+            "'missing: share' or 'missing: deny', or add a limit by ip"});
 }
 
 TEST(Lint, NamesOnlyTheRoutesThatAreLeftUncovered) {
-  EXPECT_EQ(warnings_of(
-                {me_by_user, "name: b, routes: [/me], when: anonymous, consumer_key: ip, algorithm: gcra, rate: 1/s"}),
-            Lines{"3:62: 'by-user' does not cover a request without user, and no other limit does on /api/**: set "
-                  "'missing: share' or 'missing: deny', or add a limit by ip"});
+  EXPECT_EQ(
+      warnings_of(
+          {me_by_user, "name: b, routes: [/me], when: anonymous, consumer_key: ip, algorithm: gcra, rate: 1/s"}),
+      Lines{"3:62: 'by-user' does not cover requests without user, and no other limit covers them on /api/**: set "
+            "'missing: share' or 'missing: deny', or add a limit by ip"});
 }
 
 TEST(Lint, AcceptsAMissingKeyThatAnotherLimitAnswersFor) {
@@ -143,7 +143,8 @@ TEST(Lint, WarnsWhenTheOtherLimitDoesNotAnswerForAllOfThem) {
 }
 
 Lines never(const std::string& place, const std::string& name, const std::string& first) {
-  return {place + ": '" + name + "' never decides: " + first + " denies first, always; remove it, or make it tighter"};
+  return {place + ": '" + name + "' never decides: " + first + " always denies first; remove '" + name +
+          "', or make it stricter"};
 }
 
 TEST(Lint, WarnsOfALimitThatAnotherMakesUnreachable) {
@@ -170,8 +171,8 @@ TEST(Lint, AcceptsALimitThatMayDenyFirst) {
            "consumer_key: 'header:x-a', missing: deny, algorithm: gcra, rate: 20/s",
            "consumer_key: global, algorithm: leaky_bucket, rate: 20/s, queue: 100",
        }) {
-    const Lines said = warnings_of({tight, "name: a, " + other});
-    EXPECT_TRUE(said.empty() || said.front().find("never decides") == std::string::npos) << other;
+    const Lines warnings = warnings_of({tight, "name: a, " + other});
+    EXPECT_TRUE(warnings.empty() || warnings.front().find("never decides") == std::string::npos) << other;
   }
   EXPECT_EQ(warnings_of({tight + ", routes: [/x]", "name: a, consumer_key: global, algorithm: gcra, rate: 20/s"}),
             Lines{});
@@ -189,8 +190,9 @@ TEST(Lint, KeepsTheFirstOfTwoThatAreAlike) {
 }
 
 TEST(Lint, WarnsOfALimitThatCoversNobody) {
-  EXPECT_EQ(warnings_of({"name: a, when: anonymous, consumer_key: user, algorithm: gcra, rate: 10/s"}),
-            Lines{"3:45: 'a' covers nobody: with 'when: anonymous' there is no user; change one of them"});
+  EXPECT_EQ(
+      warnings_of({"name: a, when: anonymous, consumer_key: user, algorithm: gcra, rate: 10/s"}),
+      Lines{"3:45: 'a' never matches: with 'when: anonymous' a request has no user; change 'when' or consumer_key"});
   EXPECT_EQ(warnings_of({"name: a, when: anonymous, consumer_key: [user, ip], algorithm: gcra, rate: 10/s"}), Lines{});
 }
 

@@ -1,4 +1,4 @@
-// Policies as text, and what is said about them.
+// Helpers that lint and compare policies given as text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline std::string line_of(const Problem& problem) {
   return std::to_string(problem.at.line) + ":" + std::to_string(problem.at.column) + ": " + problem.message;
 }
 
-// Everything that loading has to say; mistakes with `error:` in front.
+// All problems of loading; errors have the prefix `error:`.
 inline Lines problems_of(std::string_view text) {
   Lines lines;
   for (const Problem& problem : load_text(text, "p").problems) {
@@ -29,7 +29,7 @@ inline Lines problems_of(std::string_view text) {
   return lines;
 }
 
-// Limits in flow style, one a line, from line 3 on.
+// Limits in flow style, one per line, from line 3.
 inline std::string policy_of(const Lines& limits) {
   std::string text = "version: 1\nlimits:\n";
   for (const std::string& limit : limits) text += "- { " + limit + " }\n";
@@ -48,7 +48,7 @@ inline std::shared_ptr<const Ruleset> loaded(std::string_view text) {
   return loaded.ruleset;
 }
 
-// What changes from one policy to another, a line for each change.
+// The changes between two policies, one per line.
 inline std::string between(std::string_view before, std::string_view after) {
   const auto old_rules = loaded(before);
   const auto new_rules = loaded(after);

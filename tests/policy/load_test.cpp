@@ -29,7 +29,7 @@ class Folder : public testing::Test {
     return path_ / name;
   }
 
-  // With the folder's own path left out.
+  // Without the folder's own path.
   Lines errors(const Loaded& loaded) const {
     Lines lines;
     for (const Problem& problem : loaded.problems) {
@@ -62,7 +62,7 @@ TEST_F(Folder, FileIsReadWhateverItIsCalled) {
 TEST_F(Folder, LargeFileIsRefusedWithoutReadingItAll) {
   const auto path = write("large.yaml", "");
   fs::resize_file(path, std::uintmax_t{1} << 40);
-  EXPECT_EQ(errors(load_path(path)), Lines{"/large.yaml:1:1: the file has more than 10485760 bytes: that is the most"});
+  EXPECT_EQ(errors(load_path(path)), Lines{"/large.yaml:1:1: the file is too large: at most 10 MiB"});
 }
 
 TEST_F(Folder, OfDomainsIsOneRuleset) {
@@ -98,10 +98,11 @@ TEST_F(Folder, OfDomainsSaysWhichFileIsWrong) {
   write("c.yaml", "version: 1\nlimits: []\n");
   const Loaded loaded = load_path(path_);
   EXPECT_EQ(loaded.ruleset, nullptr);
-  EXPECT_EQ(errors(loaded), (Lines{"/b.yaml:1:9: domain 'a' is already in " + path_.string() +
-                                       "/a.yaml:1:9: 'merge_domains: true' in weir.yaml (and lint's --merge-domains) "
-                                       "lets a domain have several files",
-                                   "/c.yaml:1:1: domain is missing: a directory holds files of envoyproxy/ratelimit"}));
+  EXPECT_EQ(
+      errors(loaded),
+      (Lines{"/b.yaml:1:9: duplicate domain 'a': already defined in " + path_.string() +
+                 "/a.yaml:1:9; to merge them, set 'merge_domains: true' in weir.yaml (or lint with --merge-domains)",
+             "/c.yaml:1:1: domain is missing: a policy directory must contain envoyproxy/ratelimit files only"}));
 }
 
 TEST_F(Folder, OfDomainsMayHaveSeveralFilesForOne) {
@@ -125,19 +126,19 @@ TEST_F(Folder, OfMergedDomainsHasEachDescriptorOnce) {
   write("1.yaml", text);
   write("2.yaml", text);
   EXPECT_EQ(errors(load_path(path_, {.merge_domains = true})),
-            Lines{"/2.yaml:3:5: descriptor 'k' with value 'v' of domain 'a' is already in " + path_.string() +
-                  "/1.yaml:3:5"});
+            Lines{"/2.yaml:3:5: duplicate descriptor 'k' with value 'v' of domain 'a': already defined in " +
+                  path_.string() + "/1.yaml:3:5"});
 }
 
 TEST_F(Folder, OfDomainsTellsAFileWithoutOne) {
   write("a.yaml", "descriptors:\n  - { key: k }\n");
-  const std::string missing = "domain is missing: a file of envoyproxy/ratelimit says for which one it is";
+  const std::string missing = "domain is missing: a file of envoyproxy/ratelimit must name its domain";
   EXPECT_EQ(errors(load_path(path_)), Lines{"/a.yaml:1:1: " + missing});
   EXPECT_EQ(errors(load_path(path_ / "a.yaml")), Lines{"/a.yaml:1:1: " + missing});
 }
 
 TEST_F(Folder, WithoutFilesIsAProblem) {
-  EXPECT_EQ(errors(load_path(path_)), Lines{":1:1: no *.yaml or *.yml in this directory"});
+  EXPECT_EQ(errors(load_path(path_)), Lines{":1:1: no *.yaml or *.yml file in this directory"});
 }
 
 TEST(Digest, NamesTheMeaningAndNotTheText) {
@@ -246,9 +247,9 @@ TEST(Problems, AreAllReportedUpToABound) {
   std::string text = "version: 1\nlimits:\n";
   for (int i = 0; i < 150; ++i) text += "  - { nam: a }\n";
   const auto problems = load_text(text, "p").problems;
-  ASSERT_EQ(problems.size(), Problems::most + 1);
+  ASSERT_EQ(problems.size(), Problems::max_listed + 1);
   EXPECT_EQ(problems.front().text(), "p:3:5: name is missing");
-  EXPECT_EQ(problems.back().message, "and 500 more mistakes");
+  EXPECT_EQ(problems.back().message, "and 500 more errors");
 }
 
 }  // namespace

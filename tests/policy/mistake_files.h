@@ -1,5 +1,5 @@
-// Files with one mistake each, and what has to be said about it: `# expect: LINE:COLUMN: message` in their first line,
-// or, as JSON has no comments, in a file beside them (NAME.expect).
+// Loads files with one mistake each and the expected message: `# expect: LINE:COLUMN: message` in the first line, or
+// for JSON, which has no comments, in NAME.expect.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct MistakeFile {
   friend std::ostream& operator<<(std::ostream& out, const MistakeFile& file) { return out << file.name; }
 };
 
-// Of tests/policy/FOLDER.
+// Reads tests/policy/FOLDER.
 inline std::vector<MistakeFile> mistake_files(std::string_view folder) {
   constexpr std::string_view prefix = "# expect: ";
   std::vector<MistakeFile> files;
@@ -53,8 +53,8 @@ inline std::vector<MistakeFile> mistake_files(std::string_view folder) {
   return files;
 }
 
-// LINE:COLUMN: message, one to a line; warnings are marked as such.
-inline std::string said(const std::vector<Problem>& problems) {
+// `LINE:COLUMN: message`, one per line; warnings are marked.
+inline std::string problem_lines(const std::vector<Problem>& problems) {
   std::string lines;
   for (const Problem& problem : problems) {
     if (!lines.empty()) lines += '\n';

@@ -1,4 +1,4 @@
-// OpenAPI with x-rate-limit: what is covered by which limit, and under which name.
+// Tests OpenAPI with x-rate-limit: coverage and names of limits.
 #include "policy/read/openapi/reader.h"
 
 #include <gtest/gtest.h>
@@ -24,11 +24,11 @@ Reading reading(std::string_view text) {
   Problems problems("openapi.yaml");
   Reading result;
   if (const auto root = text::parse_yaml(text, problems)) result.policy = read(*root, problems);
-  result.problems = said(problems.sorted());
+  result.problems = problem_lines(problems.sorted());
   return result;
 }
 
-// Of a document without mistakes; `LIMIT` stands for some limit without a name.
+// Reads a valid document, in which `LIMIT` stands for a limit without a name.
 PolicySpec policy(std::string text) {
   const std::string_view limit = "{ algorithm: gcra, rate: 10/s, consumer_key: ip }";
   for (auto at = text.find("LIMIT"); at != std::string::npos; at = text.find("LIMIT")) text.replace(at, 5, limit);
@@ -58,7 +58,7 @@ class OpenApiMistakes : public testing::TestWithParam<MistakeFile> {};
 
 TEST_P(OpenApiMistakes, AreRefusedWithTheirPlace) {
   const Loaded loaded = load_text(GetParam().text, "openapi.yaml");
-  EXPECT_EQ(said(loaded.problems), GetParam().expected);
+  EXPECT_EQ(problem_lines(loaded.problems), GetParam().expected);
   EXPECT_FALSE(loaded.ruleset);
 }
 
@@ -294,7 +294,7 @@ TEST(OpenApi, WarnsOfAServerRelativeToTheDocument) {
       "openapi: 3.0.3\nservers: [{ url: v1 }]\npaths: { /a: { get: { x-rate-limit: { algorithm: gcra, rate: 1/s, "
       "consumer_key: ip } } } }\n");
   EXPECT_EQ(result.problems,
-            "2:18: warning: server URL 'v1' depends on where the document is served: it is taken as '/v1'");
+            "2:18: warning: server URL 'v1' is relative to the document: it is read as '/v1'; write the whole path");
   EXPECT_EQ(limits(*result.policy), (Texts{"GET /a: GET /v1/a"}));
 }
 
@@ -316,13 +316,14 @@ paths:
 TEST(OpenApi, BoundsWhatServersAndRootLimitsMultiplyTo) {
   std::string servers = "[";
   for (int i = 0; i < 101; ++i) servers += "{ url: /" + std::to_string(i) + " },";
-  EXPECT_NE(reading("openapi: 3.0.3\nservers: " + servers + "]\npaths: {}\n").problems.find("more than 100 different"),
+  EXPECT_NE(reading("openapi: 3.0.3\nservers: " + servers + "]\npaths: {}\n")
+                .problems.find("too many base paths: at most 100"),
             std::string::npos);
   std::string text = "openapi: 3.0.3\nx-rate-limit:\n";
   for (int i = 0; i < 1000; ++i) text += "  - { algorithm: gcra, rate: 10/s, consumer_key: ip }\n";
   text += "paths:\n";
   for (int i = 0; i < 1000; ++i) text += "  /" + std::to_string(i) + ": { get: {} }\n";
-  EXPECT_NE(reading(text).problems.find("more than 200000 routes together"), std::string::npos);
+  EXPECT_NE(reading(text).problems.find("too many routes in all limits: at most 200000"), std::string::npos);
 }
 
 // References
@@ -370,10 +371,10 @@ TEST(OpenApi, RefusesALongChainOfReferences) {
   for (int i = 0; i < 30; ++i) {
     text += "    '" + std::to_string(i) + "': { $ref: '#/components/pathItems/" + std::to_string(i + 1) + "' }\n";
   }
-  EXPECT_NE(reading(text).problems.find("more than 16 $ref in a row"), std::string::npos);
+  EXPECT_NE(reading(text).problems.find("$ref chain is too long: at most 16"), std::string::npos);
 }
 
-// Who is calling
+// Identity
 
 const std::string with_key = R"(paths:
   /a: { get: { x-rate-limit: { algorithm: gcra, rate: 10/s, consumer_key: api_key } } }
@@ -402,12 +403,12 @@ TEST(OpenApi, WarnsOfASchemeWhoseHeaderNothingReads) {
   const Reading given =
       reading("openapi: 3.1.0\nx-rate-limit-identity: { user: { header: X-Shop-User } }\n" + with_key);
   EXPECT_EQ(given.problems,
-            "7:5: warning: security scheme 'key' has its key in X-Shop-Key, which nothing here reads (api_key is "
-            "x-api-key): add 'x-rate-limit-identity: { api_key: { header: X-Shop-Key } }' at the root, or count by "
-            "header:X-Shop-Key");
+            "7:5: warning: security scheme 'key' sends its key in X-Shop-Key, which is not read (api_key is "
+            "x-api-key): add 'x-rate-limit-identity: { api_key: { header: X-Shop-Key } }' at the root, or use "
+            "consumer_key: header:X-Shop-Key");
   const Reading two =
       reading("openapi: 3.1.0\n" + with_key + "    other: { type: apiKey, in: header, name: X-Api-Key }\n");
-  EXPECT_EQ(two.problems.substr(0, 46), "6:5: warning: security scheme 'key' has its ke");
+  EXPECT_EQ(two.problems.substr(0, 46), "6:5: warning: security scheme 'key' sends its ");
   EXPECT_EQ(two.policy->identity, Identity::defaults());
 }
 
@@ -426,7 +427,7 @@ TEST(OpenApi, WarnsOfRootFieldsThatOnlyAPolicyHas) {
         .problems;
   };
   const auto meant = [](const std::string& field, const std::string& ours) {
-    return "2:1: warning: '" + field + "' means nothing at the root of an OpenAPI document, did you mean '" + ours +
+    return "2:1: warning: '" + field + "' has no effect at the root of an OpenAPI document, did you mean '" + ours +
            "'?";
   };
   EXPECT_EQ(said_of("tiers"), meant("tiers", "x-rate-limit-tiers"));
@@ -439,17 +440,19 @@ TEST(OpenApi, HasHintsWithItsOwnFields) {
   const std::string limit =
       "paths:\n  /a: { get: { operationId: a, x-rate-limit: { algorithm: gcra, rate: 10/s, consumer_key: ip, "
       "tier_overrides: { pro: { rate: 20/s } } } } }\n";
-  EXPECT_EQ(said(load_text("openapi: 3.1.0\n" + limit, "o").problems),
-            "3:113: warning: 'a' has numbers for the tier 'pro', but nothing says who has it: set "
+  EXPECT_EQ(problem_lines(load_text("openapi: 3.1.0\n" + limit, "o").problems),
+            "3:113: warning: 'a' has numbers for tier 'pro', but no header names a request's tier: set "
             "x-rate-limit-tiers.from");
   EXPECT_EQ(
-      said(load_text("openapi: 3.1.0\nx-rate-limit-tiers: { default: free, names: [free] }\n" + limit, "o").problems),
+      problem_lines(
+          load_text("openapi: 3.1.0\nx-rate-limit-tiers: { default: free, names: [free] }\n" + limit, "o").problems),
       "4:113: tier 'pro' is not in x-rate-limit-tiers.names");
   const Loaded unverified = load_text("openapi: 3.1.0\n" + with_key, "o");
-  EXPECT_NE(said(unverified.problems).find("set 'verified: true' in x-rate-limit-identity.api_key"), std::string::npos);
+  EXPECT_NE(problem_lines(unverified.problems).find("set 'verified: true' in x-rate-limit-identity.api_key"),
+            std::string::npos);
 }
 
-// Extensions of others
+// Foreign extensions
 
 TEST(OpenApi, LeavesTheExtensionsOfOthersAlone) {
   EXPECT_EQ(limits(policy(R"(
@@ -468,7 +471,7 @@ paths:
 TEST(OpenApi, ReadsTheExample) {
   const auto path = source_folder() / "examples" / "openapi.yaml";
   const Loaded loaded = load_path(path);
-  EXPECT_EQ(said(loaded.problems), "");
+  EXPECT_EQ(problem_lines(loaded.problems), "");
   EXPECT_TRUE(loaded.ruleset);
   const Reading result = reading(text_of_file(path));
   EXPECT_EQ(result.problems, "");

@@ -1,4 +1,4 @@
-// The configuration of envoyproxy/ratelimit, read as it is.
+// Tests reading the configuration of envoyproxy/ratelimit.
 #include "policy/read/rls_reader.h"
 
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ Reading reading(std::string_view text) {
   Problems problems("ratelimit.yaml");
   Reading result;
   if (const auto root = text::parse_yaml(text, problems)) result.domain = read(*root, problems);
-  result.problems = said(problems.sorted());
+  result.problems = problem_lines(problems.sorted());
   return result;
 }
 
-// The only descriptor of a domain, which is right.
+// Returns the only descriptor of a valid domain.
 DescriptorSpec descriptor(const std::string& fields) {
   const Reading result = reading("domain: d\ndescriptors:\n  - { " + fields + " }\n");
   EXPECT_EQ(result.problems, "");
@@ -192,16 +192,16 @@ TEST(RlsReader, WarnsOfWhatHasNoEffect) {
             "2:38: warning: shadow_mode has no effect: the descriptor has no rate_limit");
   EXPECT_EQ(
       reading("domain: d\ndescriptors: [{ key: k, rate_limit: { unlimited: true, requests_per_unit: 5 } }]\n").problems,
-      "2:75: warning: requests_per_unit has no effect beside unlimited");
+      "2:75: warning: requests_per_unit has no effect with unlimited");
 }
 
-// Files with the facts of those that envoyproxy/ratelimit has as examples and in its tests.
+// Files modelled on the examples and tests of envoyproxy/ratelimit.
 TEST(RlsFiles, LoadAsTheyAre) {
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "tests" / "policy" / "valid_rls")) {
     SCOPED_TRACE(entry.path().filename());
     const Loaded loaded = load_path(entry.path());
-    EXPECT_NE(loaded.ruleset, nullptr) << said(loaded.problems);
+    EXPECT_NE(loaded.ruleset, nullptr) << problem_lines(loaded.problems);
     ++files;
   }
   EXPECT_GE(files, 9U);
@@ -219,14 +219,14 @@ TEST(RlsFiles, BanOneValueOfAKey) {
 }
 
 TEST(RlsFiles, AreTaughtThatNoValueBecomesALabel) {
-  EXPECT_EQ(said(load_path(source_folder() / "tests/policy/valid_rls/metrics.yaml").problems),
-            "6:22: warning: value_to_metric of descriptor 'route' changes nothing: no value that a client can choose "
-            "becomes a label of a metric; give the values that matter as descriptors");
+  EXPECT_EQ(problem_lines(load_path(source_folder() / "tests/policy/valid_rls/metrics.yaml").problems),
+            "6:22: warning: value_to_metric of descriptor 'route' has no effect: values that clients can choose do not "
+            "become metric labels; list the values that matter as descriptors");
 }
 
 TEST(RlsDomains, AreTakenInTheOrderOfTheirFiles) {
   Problems problems("any.yaml");
-  Domains domains(SameDomain::refused);
+  Domains domains(SameDomain::rejected);
   domains.add({{"b", {1, 9}}, {}}, problems);
   domains.add({{"a", {1, 9}}, {}}, problems);
   const PolicySpec policy = std::move(domains).take();
@@ -237,25 +237,24 @@ TEST(RlsDomains, AreTakenInTheOrderOfTheirFiles) {
 }
 
 TEST(RlsDomains, AreInOneFileEach) {
-  Domains domains(SameDomain::refused);
+  Domains domains(SameDomain::rejected);
   Problems first("one.yaml");
   Problems second("two.yaml");
   domains.add({{"a", {3, 9}}, {}}, first);
   domains.add({{"a", {1, 9}}, {}}, second);
-  EXPECT_EQ(said(first.sorted()), "");
-  EXPECT_EQ(
-      said(second.sorted()),
-      "1:9: domain 'a' is already in one.yaml:3:9: 'merge_domains: true' in weir.yaml (and lint's --merge-domains) "
-      "lets a domain have several files");
+  EXPECT_EQ(problem_lines(first.sorted()), "");
+  EXPECT_EQ(problem_lines(second.sorted()),
+            "1:9: duplicate domain 'a': already defined in one.yaml:3:9; to merge them, set 'merge_domains: true' in "
+            "weir.yaml (or lint with --merge-domains)");
   EXPECT_EQ(std::move(domains).take().domains.size(), 1U);
 }
 
 TEST(RlsExamples, LoadWithoutProblems) {
   const auto folder = source_folder() / "examples" / "ratelimit";
-  EXPECT_EQ(said(load_path(folder / "accounts.yaml").problems), "");
-  EXPECT_EQ(said(load_path(folder / "messaging.yaml").problems), "");
+  EXPECT_EQ(problem_lines(load_path(folder / "accounts.yaml").problems), "");
+  EXPECT_EQ(problem_lines(load_path(folder / "messaging.yaml").problems), "");
   const Loaded both = load_path(folder);
-  EXPECT_EQ(said(both.problems), "");
+  EXPECT_EQ(problem_lines(both.problems), "");
   ASSERT_TRUE(both.ruleset);
   EXPECT_EQ(both.ruleset->domains.size(), 2U);
 }

@@ -1,4 +1,4 @@
-// Routes as a policy writes them: what is read, what is refused and with which words, and how two compare.
+// Tests parsing, error messages and comparison of routes.
 #include "policy/route_template.h"
 
 #include <gtest/gtest.h>
@@ -79,48 +79,48 @@ TEST(RouteTemplate, MistakesSayWhatToWriteInstead) {
            Row{"GET,POST /a",
                "route 'GET,POST /a': 'GET,POST' is not a method: write one like GET or POST, then the path"},
            Row{" /a", "route ' /a': '' is not a method: write one like GET or POST, then the path"},
-           Row{"/a POST",
-               "route '/a POST': there is a space in the path: encode it as %20, and write the method in front"},
-           Row{"/a?b=c", "route '/a?b=c': a route is a path only: leave out the query and the fragment ('?', '#')"},
-           Row{"/a#b", "route '/a#b': a route is a path only: leave out the query and the fragment ('?', '#')"},
-           Row{"/a\\b", "route '/a\\b': '\\' separates nothing in a route: write '/'"},
-           Row{"/a;v=1", "route '/a;v=1': path parameters (';') are not compared: leave them out"},
-           Row{"/a\x01", "route '/a\x01': control characters cannot be in a route"},
-           Row{"//a", "route '//a': there is an empty segment ('//'): write one slash"},
-           Row{"//", "route '//': there is an empty segment ('//'): write one slash"},
-           Row{"/a//", "route '/a//': there is an empty segment ('//'): write one slash"},
-           Row{"/./a", "route '/./a': '.' cannot be in a route: requests are compared without dot segments"},
-           Row{"/a/%2e.", "route '/a/%2e.': '%2e.' cannot be in a route: requests are compared without dot segments"},
-           Row{"/a%2Fb", "route '/a%2Fb': 'a%2Fb' has an encoded slash in it: write two segments"},
-           Row{"/a%255Cb", "route '/a%255Cb': 'a%255Cb' has an encoded slash in it: write two segments"},
+           Row{"/a POST", "route '/a POST': the path contains a space: encode it as %20, and write the method first"},
+           Row{"/a?b=c", "route '/a?b=c': a route is a path only: remove the query or fragment ('?', '#')"},
+           Row{"/a#b", "route '/a#b': a route is a path only: remove the query or fragment ('?', '#')"},
+           Row{"/a\\b", "route '/a\\b': '\\' is not a separator in a route: write '/'"},
+           Row{"/a;v=1", "route '/a;v=1': path parameters (';') are not compared: remove them"},
+           Row{"/a\x01", "route '/a\x01': a route cannot contain control characters"},
+           Row{"//a", "route '//a': empty segment ('//'): write one slash"},
+           Row{"//", "route '//': empty segment ('//'): write one slash"},
+           Row{"/a//", "route '/a//': empty segment ('//'): write one slash"},
+           Row{"/./a", "route '/./a': '.' is a dot segment, and requests are compared without these: remove it"},
+           Row{"/a/%2e.",
+               "route '/a/%2e.': '%2e.' is a dot segment, and requests are compared without these: remove it"},
+           Row{"/a%2Fb", "route '/a%2Fb': 'a%2Fb' contains an encoded slash: write two segments"},
+           Row{"/a%255Cb", "route '/a%255Cb': 'a%255Cb' contains an encoded slash: write two segments"},
            Row{"/a%3Bb",
-               "route '/a%3Bb': 'a%3Bb' has an encoded ';', '?', '#' or control character in it, which servers "
-               "read differently: use a parameter, {name}, for such a segment"},
-           Row{"/%20", "route '/%20': '%20' is an empty name to some servers: use a parameter, {name}"},
-           Row{"/...", "route '/...': '...' is an empty name to some servers: use a parameter, {name}"},
-           Row{"/**/a", "route '/**/a': ** can only be the last segment"},
-           Row{"/**/**", "route '/**/**': ** can only be the last segment"},
-           Row{"/a*", "route '/a*': 'a*': * and ** fill a whole segment (encode an asterisk as %2A)"},
-           Row{"/***", "route '/***': '***': * and ** fill a whole segment (encode an asterisk as %2A)"},
-           Row{"/{}", "route '/{}': a parameter needs a name: write {name}, or * for one without"},
+               "route '/a%3Bb': 'a%3Bb' contains an encoded ';', '?', '#' or control character, which servers read "
+               "differently: use a parameter, {name}"},
+           Row{"/%20", "route '/%20': '%20' is empty to some servers: use a parameter, {name}"},
+           Row{"/...", "route '/...': '...' is empty to some servers: use a parameter, {name}"},
+           Row{"/**/a", "route '/**/a': ** must be the last segment"},
+           Row{"/**/**", "route '/**/**': ** must be the last segment"},
+           Row{"/a*", "route '/a*': 'a*': * and ** must be a whole segment (encode an asterisk as %2A)"},
+           Row{"/***", "route '/***': '***': * and ** must be a whole segment (encode an asterisk as %2A)"},
+           Row{"/{}", "route '/{}': a parameter needs a name: write {name}, or * for an unnamed one"},
            Row{"/{a",
-               "route '/{a': '{a': a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)"},
+               "route '/{a': '{a': a parameter must be a whole segment, as in /{name}/ (encode a brace as %7B or %7D)"},
            Row{"/{",
-               "route '/{': '{': a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)"},
+               "route '/{': '{': a parameter must be a whole segment, as in /{name}/ (encode a brace as %7B or %7D)"},
            Row{"/{a}.json",
-               "route '/{a}.json': '{a}.json': a parameter fills a whole segment, as in /{name}/ (encode a brace as "
+               "route '/{a}.json': '{a}.json': a parameter must be a whole segment, as in /{name}/ (encode a brace as "
                "%7B or "
                "%7D)"},
            Row{"/{a}{b}",
-               "route '/{a}{b}': '{a}{b}': a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or "
-               "%7D)"},
-           Row{"/{a}/b/{a}", "route '/{a}/b/{a}': {a} is there twice: give each parameter a name of its own"},
+               "route '/{a}{b}': '{a}{b}': a parameter must be a whole segment, as in /{name}/ (encode a brace as %7B "
+               "or %7D)"},
+           Row{"/{a}/b/{a}", "route '/{a}/b/{a}': duplicate parameter {a}: give each parameter its own name"},
            Row{"/{proxy+}",
                "route '/{proxy+}': {proxy+} matches one segment only: for the rest of the path, write ** last"},
            Row{"/{*rest}",
                "route '/{*rest}': {*rest} matches one segment only: for the rest of the path, write ** last"},
            Row{"/{id:[0-9]+}x",
-               "route '/{id:[0-9]+}x': '{id:[0-9]+}x': a parameter fills a whole segment, as in /{name}/ "
+               "route '/{id:[0-9]+}x': '{id:[0-9]+}x': a parameter must be a whole segment, as in /{name}/ "
                "(encode a brace as %7B or %7D)"},
            Row{"/{id:int}", "route '/{id:int}': {id:int}: patterns are not supported, write the name only"},
        }) {

@@ -1,4 +1,4 @@
-// What `weir init` writes.
+// Tests the output of `weir init`.
 #include "policy/tools/starter.h"
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@ namespace weir::policy {
 namespace {
 
 std::string problems_of(std::string_view policy) {
-  return said(load_text(policy, "policy.yaml").problems);
+  return problem_lines(load_text(policy, "policy.yaml").problems);
 }
 
 std::string starter_of(std::string_view openapi) {
   Problems problems("openapi.yaml");
   const auto text = starter_policy(openapi, problems);
-  EXPECT_EQ(said(problems.sorted()), "");
+  EXPECT_EQ(problem_lines(problems.sorted()), "");
   return text.value_or("");
 }
 
@@ -100,7 +100,7 @@ TEST(Starter, ListsABoundedNumberOfOperations) {
 TEST(Starter, SaysWhatIsWrongWithTheDocument) {
   Problems problems("openapi.yaml");
   EXPECT_FALSE(starter_policy("swagger: '2.0'\n", problems));
-  EXPECT_EQ(said(problems.sorted()), "1:10: OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
+  EXPECT_EQ(problem_lines(problems.sorted()), "1:10: OpenAPI 2 (swagger) is not supported: convert it to 3.0 or 3.1");
 }
 
 }  // namespace

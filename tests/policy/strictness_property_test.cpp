@@ -1,4 +1,4 @@
-// What strictness says, tried on the algorithms themselves.
+// Verifies strictness against the algorithms themselves.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -21,7 +21,7 @@ std::uint64_t any_count(std::int64_t low, std::int64_t high) {
   return static_cast<std::uint64_t>(any_between(low, high));
 }
 
-// A few microseconds, so that a short trace meets every corner.
+// A few microseconds, so that a short trace reaches every edge case.
 Limit any_limit() {
   const std::uint64_t count = any_count(1, 4);
   const Duration length{any_between(1, 12)};
@@ -62,7 +62,7 @@ struct Evaluated {
   }
 };
 
-// The same, of any algorithm.
+// The same for any algorithm.
 class Judge {
  public:
   explicit Judge(const Limit& limit) : evaluated_(make(core::compile(limit))) {}
@@ -78,7 +78,7 @@ class Judge {
   }
 
  private:
-  // A concurrency, which is never among them, is a rule too.
+  // A concurrency limit, which never occurs here, is a rule too.
   template <class... As>
   using EvaluatedVariant = std::variant<Evaluated<As>..., Evaluated<core::Concurrency>>;
   using AnyEvaluated = core::AllAlgorithms::Apply<EvaluatedVariant>;

@@ -1,4 +1,4 @@
-// Rows of (a, b) -> is a as strict as b, and b as a.
+// Each row states whether a is as strict as b, and b as a.
 #include <gtest/gtest.h>
 
 #include "policy/tools/strictness.h"

@@ -32,7 +32,7 @@ TEST(Words, RatesOfBucketsAreInTheFirstUnitThatIsWhole) {
   EXPECT_EQ(text(1000, days{1}), "1000/day");
   EXPECT_EQ(text(1, seconds{7}), "1 per 7 s");
   EXPECT_EQ(text(1, Duration{1}), "1000000/s");
-  EXPECT_EQ(text(Limit::largest_product, Duration{1}), "9007199254740992 per 1 us");
+  EXPECT_EQ(text(Limit::max_product, Duration{1}), "9007199254740992 per 1 us");
 }
 
 TEST(Words, WindowsKeepTheirLength) {
@@ -58,7 +58,7 @@ TEST(Words, TiersSayWhatTheyGetAsItWasWritten) {
                                      {}}};
   EXPECT_EQ(numbers_text(limits, 0), "300/min, burst 20");
   EXPECT_EQ(numbers_text(limits, 1), "0.05/s, burst 20");
-  EXPECT_EQ(numbers_text(limits, 2), "5/s, burst 20");  // nobody knows how it was written
+  EXPECT_EQ(numbers_text(limits, 2), "5/s, burst 20");  // without its written form
   EXPECT_EQ(numbers_text(limits, 3), "unlimited");
   EXPECT_EQ(numbers_text(limits, 4), "banned");
 }

@@ -1,4 +1,4 @@
-"""Where a tool could not be had, its tests are skipped, told and counted; the others run."""
+"""If a tool is unavailable, its tests are skipped, listed and counted; the others run."""
 
 import os
 import pathlib

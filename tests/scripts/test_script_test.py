@@ -1,4 +1,4 @@
-"""script/test: which builds and tests its arguments ask for, what it shows meanwhile, and how it ends.
+"""script/test: which builds and tests its arguments ask for, its progress output, and its exit code.
 
 It runs in a tree of its own, where script/build writes down what it was asked for and makes a build of a few tests."""
 
@@ -97,7 +97,7 @@ class Script(unittest.TestCase):
     def test_a_race_is_a_failure_even_if_its_test_passes(self):
         racy = """sh -c [==[test -z "$TSAN_OPTIONS" || echo a race > "${TSAN_OPTIONS##*log_path=}.1"]==]"""
         code, said, _ = self.run_test("--thread", tests=TESTS.replace("serve.soak.Soak true", f"serve.soak.Soak {racy}"))
-        self.assertIn("a race\ntest: ThreadSanitizer has reported races\n", said)
+        self.assertIn("a race\ntest: ThreadSanitizer reported races\n", said)
         self.assertEqual((code, said.splitlines()[-1]), (1, "7 passed, 0 failed"))
 
     def test_full_is_all_of_it(self):

@@ -1,4 +1,4 @@
-"""Warnings are errors in CI and in the preset dev, and in nobody else's build."""
+"""Warnings are errors in CI and in the preset dev, and in no other build."""
 
 import json
 import os

@@ -43,7 +43,7 @@ class CalendarTest(unittest.TestCase):
         return status, {name.lower(): value for name, value in headers.items()}
 
     def expect_fields(self, path, edges_of):
-        """Asks until the quota is used up; each answer is true to the second, whatever the second is."""
+        """Sends requests until the quota is exceeded; each response must be correct to the second."""
         statuses = []
         for _ in range(10):
             before = datetime.datetime.now().timestamp()

@@ -17,7 +17,7 @@ PATHS = ["/api", "/feed", "/login"]
 
 
 def free_ports():
-    """The first of so many in a row that nobody listens on."""
+    """The first of a range of free ports."""
     while True:
         first = free_port()
         with contextlib.suppress(OSError), contextlib.ExitStack() as probes:

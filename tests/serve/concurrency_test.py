@@ -121,10 +121,9 @@ class Alone(ConcurrencyTest):
         self.fill(weir)
         told = self.weir(weir, "peek", "running", "user=alice")
         self.assertRegex(told, r"running, user=alice, tier default: 0 of 5 left\n"
-                               r"The next request is denied \(exceeded\)\. It passes in [\d.]+ s\.\n"
-                               r"More is left in at most [\d.]+ s, all in at most [\d.]+ s\.\n"
+                               r"Next request allowed in at most [\d.]+ s \(exceeded\); full in at most [\d.]+ s\n"
                                r"5 units held by 5 open receipts:\n"
-                               r"(  [0-9a-f]{16}  1 unit for at most [\d.]+ s\n){5}")
+                               r"(  [0-9a-f]{16}  1 unit, expires in [\d.]+ s\n){5}")
         self.assertEqual(len(set(re.findall("[0-9a-f]{16}", told))), 5)
         self.weir(weir, "reset", "running", "user=alice")
         self.assertEqual((self.peek(weir)["open"], self.peek(weir)["remaining"]), (0, 5))

@@ -1,11 +1,11 @@
-"""The table in docs/operations.md of what leased and approximate limits were seen to admit: written by the tests."""
+"""The table in docs/consistency.md of what leased and approximate limits were seen to admit: written by the tests."""
 
 import os
 import sys
 
 from server import ROOT
 
-PAGE = ROOT / "docs/operations.md"
+PAGE = ROOT / "docs/consistency.md"
 BEGIN, END = "<!-- consistencies: begin -->\n", "<!-- consistencies: end -->\n"
 
 
@@ -17,7 +17,7 @@ def on_page():
 
 
 def note(test, done, promised, seen):
-    """Prints a row, which has to be on the page with that promise; with UPDATE_GOLDEN set it is written there."""
+    """Prints a row, which must be on the page with that promise; with UPDATE_GOLDEN set it is written there."""
     print(f"| {done} | {promised} | {seen} |", file=sys.stderr)
     if os.environ.get("UPDATE_GOLDEN"):
         rows = on_page()

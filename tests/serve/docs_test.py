@@ -123,11 +123,20 @@ class Examples(unittest.TestCase):
     def test_readme(self):
         self.check_page("../README.md")
 
-    def test_protocols(self):
-        self.check_page("protocols.md")
+    def test_http(self):
+        self.check_page("reference-http.md")
 
-    def test_operations(self):
-        self.check_page("operations.md")
+    def test_rate_limit_service(self):
+        self.check_page("reference-rls.md")
+
+    def test_redis_protocol(self):
+        self.check_page("reference-resp.md")
+
+    def test_admin(self):
+        self.check_page("reference-admin.md")
+
+    def test_observe(self):
+        self.check_page("observe.md")
 
     def test_migrating(self):
         self.check_page("migrating.md")
@@ -236,7 +245,7 @@ class Dashboard(unittest.TestCase):
                           if name not in told or not labels <= told[name]}, {})
 
     # What this server has none of: limits in shadow, receipts that were not kept, another policy within the last minute.
-    WITHOUT_DATA = {"Would be denied, of limits in shadow", "Not kept, by limit", "Policy changes"}
+    WITHOUT_DATA = {"Would be denied (shadow mode)", "Not stored, by limit", "Policy changes"}
 
     def test_a_prometheus_that_scrapes_a_server_has_data_for_every_query(self):
         with Redis() as redis, Server(POLICY, config_with(redis)) as weir, Prometheus(weir.admin) as prometheus:
@@ -263,16 +272,16 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.metrics_on_the_page("## Metrics"), metrics_of(LISTENERS))
 
     def test_metrics_of_a_shared_store_are_those_of_the_page(self):
-        self.assertEqual(self.metrics_on_the_page("## Metrics", "## Of a shared store"), metrics_with_redis())
+        self.assertEqual(self.metrics_on_the_page("## Metrics", "## Shared store metrics"), metrics_with_redis())
 
     def test_the_fields_of_a_query(self):
-        text = section(page("protocols.md"), "## Asking in JSON")
+        text = section(page("reference-http.md"), "## `POST /v1/check`")
         query = first_cells(text.split("| `admitted`")[0]) - {"field"}
         with Server(POLICY) as weir:
             refused = json.loads(weir.ask("POST", "/v1/check", '{"nonsense": 1}')[2])["detail"]
             verdict = json.loads(weir.ask("POST", "/v1/check", '{"user": "a"}')[2])
-        there_are = re.search(r"there are (.*)$", refused)[1]
-        self.assertEqual(query, set(re.split(r", | and ", there_are)))
+        valid = re.search(r"valid fields: (.*)$", refused)[1]
+        self.assertEqual(query, set(re.split(r", | and ", valid)))
         self.assertEqual(first_cells("| `admitted`" + text.split("| `admitted`")[1]), set(verdict))
 
     def test_the_commands_of_the_redis_protocol(self):
@@ -283,9 +292,9 @@ class Tables(unittest.TestCase):
                 stream.flush()
                 count = int(stream.readline()[1:])
                 names = {(stream.readline(), stream.readline())[1].decode().strip().upper() for _ in range(count)}
-        text = section(page("protocols.md"), "## The Redis protocol")
+        text = page("reference-resp.md")
         told = set(re.findall(r"`((?:CL|WEIR)\.\w+)", text))
-        told |= set(re.findall(r"`([A-Z]+)(?: GET)?`", section(text, "### What there is of Redis").split(".")[0]))
+        told |= set(re.findall(r"`([A-Z]+)(?: GET)?`", section(text, "## Supported Redis commands").split(".")[0]))
         subcommands = {"ID", "INFO", "LIST", "GETNAME", "SETNAME", "SETINFO", "REPLY", "COUNT", "DOCS"}
         self.assertEqual(told - (subcommands - names), names)
 
@@ -298,7 +307,7 @@ class Tables(unittest.TestCase):
     def test_the_endpoints_of_the_admin_frontend(self):
         with Server(POLICY) as weir:
             there_are = json.loads(weir.ask("GET", "/nowhere", listener="admin")[2])["detail"]
-        told = first_cells(section(page("protocols.md"), "## The admin listener"))
+        told = first_cells(page("reference-admin.md"))
         paths = {re.sub(r"\?.*", "", word.removeprefix("GET ").removeprefix("POST ")) for word in told}
         self.assertEqual(paths, set(re.findall(r"/[\w/.]*\w|(?<= )/(?= )", there_are)))
 
@@ -327,7 +336,7 @@ class Log(unittest.TestCase):
         return list(json.loads(line))
 
     def test_the_lines_are_as_the_page_shows_them(self):
-        shown = [text for kind, text in BLOCK.findall(page("operations.md")) if kind == "json log"]
+        shown = [text for kind, text in BLOCK.findall(page("observe.md")) if kind == "json log"]
         lines = [line for text in shown for line in text.splitlines()]
         with Server(POLICY, LISTENERS + "log: { denials: { per_second: 1 } }\n") as weir:
             query = {"user": "a", "ip": "192.0.2.7", "method": "GET", "path": "/"}

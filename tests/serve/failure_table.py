@@ -1,11 +1,11 @@
-"""The table of failures in docs/operations.md: written by the test that saw them, and compared with what it sees."""
+"""The table of failures in docs/redis-outages.md: written by the test that saw them, and compared with what it sees."""
 
 import dataclasses
 import math
 
 from server import ROOT
 
-PAGE = ROOT / "docs/operations.md"
+PAGE = ROOT / "docs/redis-outages.md"
 BEGIN, END = "<!-- failures: begin -->\n", "<!-- failures: end -->\n"
 COLUMNS = ["Redis is", "`local`", "`open`", "`closed`", "counts", "`weir_store_errors_total`", "breaker",
            "slowest answer", "normal after"]

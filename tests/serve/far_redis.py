@@ -1,4 +1,4 @@
-"""A Redis at the other end of a cable that can be cut: packets then get lost, and nobody is told.
+"""A Redis at the other end of a cable that can be cut: packets are then lost silently.
 
     with FarRedis() as redis:
         redis.cut()

@@ -59,7 +59,7 @@ def read_to_end(connection):
 
 
 class HostileTest(unittest.TestCase):
-    """One server for the tests of a class: after each it has to be as it was before."""
+    """One server for the tests of a class: after each it must be in its initial state."""
 
     policy = POLICY
 

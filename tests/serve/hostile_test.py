@@ -1,4 +1,4 @@
-"""Clients that mean no good: after each the server answers the others, and holds no more than before."""
+"""Hostile clients: after each the server serves others, and uses no more memory or descriptors than before."""
 
 import json
 import re

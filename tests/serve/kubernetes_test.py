@@ -210,7 +210,7 @@ class Files(Mounted):
         for name, port in self.ports_of("weir").items():
             self.assertIn(f"{name} listener: [::]:{port} ", said)
         warnings = [line for line in said.splitlines() if line.startswith("warning")]
-        expected = "the token is sent in the clear: add tls"
+        expected = "the token is sent in clear text; add tls"
         self.assertEqual([line for line in warnings if not line.endswith(expected)], [])
         url = f"redis://{of_kind('Service')['weir-redis']['metadata']['name']}:6379/0"
         self.assertEqual(url, IN_THE_CLUSTER)

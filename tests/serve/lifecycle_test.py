@@ -75,7 +75,7 @@ class Start(unittest.TestCase):
     def test_without_files(self):
         with Server(None, None) as weir:
             self.assertEqual([weir.http[1], weir.rls[1], weir.resp[1], weir.admin[1]], DEFAULT_PORTS)
-            self.assertIn("serves the default policy; --policy FILE takes yours\n", weir.greeting)
+            self.assertIn("serves the default policy; use --policy FILE for your own\n", weir.greeting)
             command = weir.greeting.splitlines()[-1].removeprefix("try: ")
             said = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=server.PATIENCE)
             self.assertIn("200 OK", said.stdout)
@@ -86,7 +86,7 @@ class Start(unittest.TestCase):
             place = "127.0.0.1:{}".format(taken.getsockname()[1])
             ran = run_serve(LISTENERS.replace("127.0.0.1:0", place, 1))
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn(f"another process listens on {place}; stop it, or choose another port", ran.stderr)
+        self.assertIn(f"another process listens on {place}; stop it or choose another port", ran.stderr)
 
     def test_a_port_that_another_weir_has(self):
         """SO_REUSEPORT would give each of them a part of the connections."""
@@ -101,7 +101,7 @@ class Start(unittest.TestCase):
             config = LISTENERS.replace(f'{listener}: {{listen: "127.0.0.1:0"', f'{listener}: {{listen: "0.0.0.0:0"')
             ran = run_serve(config)
             self.assertEqual((ran.returncode, ran.stdout), (1, ""), listener)
-            self.assertRegex(ran.stderr, r"weir\.yaml:\d+:\d+: error: listen '0\.0\.0\.0:0': others can reach this")
+            self.assertRegex(ran.stderr, r"weir\.yaml:\d+:\d+: error: listen '0\.0\.0\.0:0': this address is reachable")
 
     def test_a_policy_that_is_wrong(self):
         ran = run_serve(LISTENERS, policy=BAD_POLICY)
@@ -171,7 +171,7 @@ class Reload(unittest.TestCase):
         self.server.policy_file.write_text(POLICY.replace("burst: 3", "burst: 5"))
         self.server.signal(signal.SIGHUP)
         self.await_burst(5)
-        self.server.await_log("the files were read again and are in force")
+        self.server.await_log("configuration reloaded")
 
     def test_usage_carries_over(self):
         self.assertEqual([check(self.server, "alice")["remaining"] for _ in range(3)], [2, 1, 0])
@@ -195,7 +195,7 @@ class Reload(unittest.TestCase):
     def test_a_bad_file_changes_nothing_and_is_told(self):
         digest = status(self.server)["policy"]["digest"]
         replace(self.server.policy_file, BAD_POLICY)
-        self.server.await_log("nothing has changed, because of: ")
+        self.server.await_log("reload failed, keeping the current configuration: ")
         eventually(lambda: reloads(self.server, "refused") == 1, "a count of one")
         self.assertEqual(metric(self.server, "weir_last_reload_rejected"), 1)
         told = status(self.server)
@@ -267,7 +267,7 @@ class Stop(unittest.TestCase):
             for connection in idle, held, *asking.values():
                 connection.close()
             self.assertIn('"stopped"', weir.log)
-            self.assertNotIn("cut off", weir.log)
+            self.assertNotIn("drain deadline", weir.log)
 
     def test_who_does_not_end_is_cut_off(self):
         with Server(POLICY, LISTENERS + "drain: 1s\n") as weir:
@@ -275,7 +275,7 @@ class Stop(unittest.TestCase):
                 connection.sendall(b"GET /readyz HTTP/1.1\r\n")
                 eventually(lambda: metric(weir, 'weir_connections{listener="http"}') == 1, "a connection")
                 self.assertEqual(weir.stop(), 0)
-            self.assertIn("1 connections were cut off", weir.log)
+            self.assertIn("closed 1 connections at the drain deadline", weir.log)
 
     def test_every_listener_lets_go(self):
         with Server(POLICY) as weir:
@@ -291,12 +291,12 @@ class Stop(unittest.TestCase):
             with admin:
                 self.assertEqual(admin.recv(1), b"")
             self.assertEqual(weir.process.wait(server.PATIENCE), 0)
-            self.assertNotIn("cut off", weir.log)
+            self.assertNotIn("drain deadline", weir.log)
 
     def test_until_the_grace_ends_all_listeners_are_open(self):
         with Server(POLICY, LISTENERS + "grace: 1h\n") as weir:
             weir.signal(signal.SIGTERM)
-            weir.await_log("stopping in 1 h")
+            weir.await_log("shutting down in 1 h")
             for listener in "http", "admin":
                 self.assertEqual(weir.ask("GET", "/readyz", listener=listener)[0], 503)
                 self.assertEqual(weir.ask("GET", "/healthz", listener=listener)[0], 200)
@@ -401,11 +401,11 @@ class Tokens(unittest.TestCase):
                 self.assertEqual([self.may_ask(weir, token) for token in [old, new, None]], [True, False, False])
                 file.write_text(new)
                 weir.signal(signal.SIGHUP)
-                weir.await_log("the files were read again and are in force")
+                weir.await_log("configuration reloaded")
                 self.assertEqual([self.may_ask(weir, token) for token in [old, new, None]], [False, True, False])
                 file.chmod(0o644)
                 weir.signal(signal.SIGHUP)
-                weir.await_log("nothing has changed, because of: ")
+                weir.await_log("reload failed, keeping the current configuration: ")
                 self.assertTrue(self.may_ask(weir, new))
 
     def test_stay_as_long_as_the_addresses_that_they_guard(self):
@@ -417,7 +417,7 @@ class Tokens(unittest.TestCase):
             with Server(POLICY, guarded, directory) as weir:
                 weir.config_file.write_text(LISTENERS.replace('http: {listen: "127.0.0.1:0"', 'http: {listen: "127.0.0.1:1"'))
                 weir.signal(signal.SIGHUP)
-                weir.await_log("a restart is needed for what has changed in: listeners.http")
+                weir.await_log("restart required to apply changes to: listeners.http")
                 self.assertEqual(weir.ask("POST", "/v1/check", "{}")[0], 401)
 
     def may_ask(self, weir, token):

@@ -262,7 +262,7 @@ class Shared(LiveTest):
         eventually(lambda: any(message.startswith("the store is away") for message in self.messages()), "its going")
         eventually(lambda: self.get("/v1/history")["store"][-1] != "closed", "a breaker in the history")
         self.redis.restart()
-        eventually(lambda: self.messages()[0] == "the store is back: its breaker is closed", "its coming back")
+        eventually(lambda: self.messages()[0] == "store available: circuit breaker closed", "its coming back")
 
 
 class Guarded(LiveTest):

@@ -60,7 +60,7 @@ KEY = "1f" * 32
 # Not before a limit has been watched for five minutes. tests/frontend_admin has it.
 NO_SPIKE = {f"/components/schemas/Limit/properties/spike/properties/{name}"
             for name in ("since", "seconds", "rate", "past")}
-# While the store is away a node takes a report by itself: for a store around which there is nothing that does.
+# While the store is unavailable a node accepts a report itself; these are for a store without that fallback.
 NO_REPORT = {("http", "post", "/v1/report", "503")}
 # It takes a million of them until descriptors share states.
 NO_FLOOD = {("admin", "post", "/v1/domains/{name}/descriptor/reset", "409")}
@@ -418,7 +418,7 @@ class Answers(unittest.TestCase):
     def stopping(self):
         ask = self.start(POLICY, LISTENERS + "grace: 1h\n")
         ask.weir.signal(signal.SIGTERM)
-        ask.weir.await_log("stopping in 1 h")
+        ask.weir.await_log("shutting down in 1 h")
         for listener in "http", "admin":
             ask(503, "GET /readyz", listener=listener)
             ask(200, "GET /healthz", listener=listener)

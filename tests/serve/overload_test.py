@@ -58,7 +58,7 @@ def withheld_bodies(port, requests):
 
 
 class Prepared:
-    """Weir, an example's proxy and the application, with the limit used up."""
+    """Weir, an example's proxy and the application, with the limit exceeded."""
 
     example = None
     command = None

@@ -40,7 +40,7 @@ limits:
 """
 VIEWS = ["now", "limits", "limits/by-user", "consumer", "try", "policy", "cluster", "events"]
 
-# How soon what happened has to be seen. Sanitized builds share the machine with others of their kind.
+# Timeout for changes to appear on the page. Sanitized builds run several at a time.
 SOON = 2 if PATIENCE == 30 else 10
 
 # By which elements are found.

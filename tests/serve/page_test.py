@@ -16,15 +16,15 @@ from shared_nodes import store
 class Live(PageTest):
     def test_traffic_is_seen_within_two_seconds(self):
         self.show("now")
-        self.browser.await_text(TILE.format("Denied a second"), "0 in the last minute")
+        self.browser.await_text(TILE.format("Denied per second"), "0 in the last minute")
         self.assertEqual(self.use("alice", 5), 429)
-        self.browser.await_text(TILE.format("Denied a second"), "2 in the last minute", within=SOON)
+        self.browser.await_text(TILE.format("Denied per second"), "2 in the last minute", within=SOON)
         self.browser.await_text(TILE.format("Share denied"), "20.0 %", within=SOON)  # 2 of 5, and 5 more in shadow
 
     def test_a_page_that_is_opened_later_knows_what_was_before(self):
         self.use("alice", 5)
         self.show("now")
-        self.browser.await_text(TILE.format("Denied a second"), "2 in the last minute")
+        self.browser.await_text(TILE.format("Denied per second"), "2 in the last minute")
         self.browser.await_text(ROW.format("by-user"), "by-user")
 
     def test_denials_are_at_the_limit_that_denied(self):
@@ -45,7 +45,7 @@ class Live(PageTest):
             self.browser.await_text(ROW.format(each["consumer"]), str(each["count"]))
         self.assertEqual([each["count"] for each in denied], [2, 1])
         self.assertNotIn("alice", self.browser.text("main .scroll"))
-        self.browser.await_text(TILE.format("Denied a second"), "3 in the last minute")
+        self.browser.await_text(TILE.format("Denied per second"), "3 in the last minute")
 
     def test_what_a_candidate_would_do_is_shown(self):
         self.show("limits")
@@ -88,7 +88,7 @@ class Consumers(PageTest):
         self.look_up("user=alice")
         card = '[data-limit="by-user"]'
         self.browser.await_text(card, "0 of 3")
-        self.assertIn("the next request is denied", self.browser.text(card))
+        self.assertIn("next request denied", self.browser.text(card))
         self.browser.await_text("main", self.denied()[0]["consumer"])
         self.browser.one(f"{card} [data-reset]").click()
         self.enter_token(self.token)
@@ -97,7 +97,7 @@ class Consumers(PageTest):
         self.assertIn("3 of 3 used", said)
         self.assertIn("cannot be undone", said)
         self.browser.one("#confirm-go").click()
-        self.browser.await_text("main", "by-user has forgotten what it counted for user=alice")
+        self.browser.await_text("main", "user=alice was reset at by-user")
         self.browser.await_text(card, "3 of 3")
         self.assertEqual(self.use("alice"), 200)
         eventually(lambda: '"event":"change"' in self.server.log, "a line about the change in the log")
@@ -127,7 +127,7 @@ class Consumers(PageTest):
         self.browser.await_text("#confirm-dialog", "Reset user=alice")
         self.browser.one("#confirm-go").click()
         self.enter_token(self.token)
-        self.browser.await_text("main", "has forgotten")
+        self.browser.await_text("main", "was reset at")
         self.assertEqual(self.use("alice"), 200)
 
     def test_a_block_is_shown_and_ends_with_a_reset(self):
@@ -139,15 +139,15 @@ class Consumers(PageTest):
         self.browser.await_text(card, "Blocked by a penalty")
         self.browser.one(f"{card} [data-reset]").click()
         self.enter_token(self.token)
-        self.browser.await_text("#confirm-dialog", "Its block ends now")
+        self.browser.await_text("#confirm-dialog", "Its block is lifted")
         self.browser.one("#confirm-go").click()
-        self.browser.await_text("main", "logins has forgotten")
+        self.browser.await_text("main", "was reset at logins")
         self.assertEqual(self.use("bob", **request), 200)
 
     def test_what_cannot_be_a_consumer_is_said_in_words(self):
         self.show("consumer")
         self.look_up("planet=earth")
-        self.browser.eventually(lambda: "cannot have such a consumer" in self.browser.text("main")
+        self.browser.eventually(lambda: "not applicable to this consumer" in self.browser.text("main")
                                 or self.browser.text(".problem").strip(), "why it is not found")
 
 
@@ -161,13 +161,13 @@ class Policies(PageTest):
 
     def test_a_refused_reload_appears_with_its_message_and_place(self):
         self.show("policy")
-        self.browser.await_text("main", "The same as the one in force")
+        self.browser.await_text("main", "Same as the active policy")
         self.write(POLICY.replace("gcra", "gcraa"))
-        self.browser.await_text("#refused", "The last reload was refused")
-        self.assertRegex(self.browser.text("#refused"), r"policy\.yaml:24:\d+ .*gcraa")
-        self.browser.await_text("main", "A reload would be refused")
+        self.browser.await_text("#rejected", "The last reload was rejected")
+        self.assertRegex(self.browser.text("#rejected"), r"policy\.yaml:24:\d+ .*gcraa")
+        self.browser.await_text("main", "A reload would be rejected")
         self.write(POLICY.replace("3/h", "4/h"))
-        self.browser.await_text("#refused", "An earlier reload was refused")
+        self.browser.await_text("#rejected", "An earlier reload was rejected")
         self.browser.await_text(ROW.format("by-user"), "4/h")
         self.show("events")
         self.browser.await_text("main", "gcraa")
@@ -175,12 +175,12 @@ class Policies(PageTest):
     def test_a_reload_by_the_page(self):
         self.show("policy")
         self.write("version: 1\nlimits: nothing\n")
-        self.browser.await_text("#refused", "The last reload was refused")
+        self.browser.await_text("#rejected", "The last reload was rejected")
         self.browser.find("main .head button")[0].click()
         self.enter_token(self.token)
-        self.browser.await_text("#confirm-dialog", "would be refused")
+        self.browser.await_text("#confirm-dialog", "would be rejected")
         self.browser.one("#confirm-go").click()
-        self.browser.await_text("main", "Nothing has changed")
+        self.browser.await_text("main", "Reload failed")
 
     def test_a_request_is_tried_and_charges_nothing(self):
         self.show("try")
@@ -203,16 +203,16 @@ class Connection(PageTest):
     def test_the_stream_comes_back_after_a_restart(self):
         config = admin_listener('{{listen: "127.0.0.1:{}"}}'.format(self.server.admin[1]))
         self.show("now")
-        self.browser.await_text(TILE.format("Denied a second"), "0 in the last minute")
+        self.browser.await_text(TILE.format("Denied per second"), "0 in the last minute")
         self.server.stop()
         self.browser.await_text("#connection", "Disconnected")
-        self.browser.await_text("#notice", "What is shown is from")
+        self.browser.await_text("#notice", "Showing data from")
         with tempfile.TemporaryDirectory() as directory, Server(POLICY, config, directory) as again:
             self.server, stopped = again, self.server
             self.browser.await_text("#connection", "Live")
             self.assertEqual(self.browser.text("#notice"), "")
             self.use("alice", 5)
-            self.browser.await_text(TILE.format("Denied a second"), "2 in the last minute", within=SOON)
+            self.browser.await_text(TILE.format("Denied per second"), "2 in the last minute", within=SOON)
             self.leave()
         self.server = stopped
 
@@ -221,7 +221,7 @@ class Connection(PageTest):
         self.server.signal(signal.SIGSTOP)
         self.addCleanup(self.server.signal, signal.SIGCONT)
         self.browser.await_text("#connection", "Disconnected")
-        self.assertIn("Nothing came for a while", self.browser.text("#notice"))
+        self.assertIn("The server stopped sending", self.browser.text("#notice"))
         self.server.signal(signal.SIGCONT)
         self.browser.await_text("#connection", "Live")
 
@@ -241,12 +241,12 @@ class ReadToken(PageTest):
     def test_it_is_asked_for_and_kept_in_memory_only(self):
         self.browser.open(self.url + "/")
         self.browser.await_text("#notice", "token")
-        self.assertNotIn("0.1.0", self.browser.text("#node"))
+        self.assertNotIn("0.2.0", self.browser.text("#node"))
         self.browser.one("#notice button").click()
         self.enter_token(self.TOKEN)
         self.browser.await_text("#connection", "Live")
         self.use("alice", 5)
-        self.browser.await_text(TILE.format("Denied a second"), "2 in the last minute")
+        self.browser.await_text(TILE.format("Denied per second"), "2 in the last minute")
         kept = self.browser.run("return JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, "
                                 "location.href])")
         self.assertNotIn(self.TOKEN, kept)
@@ -257,7 +257,7 @@ class ReadToken(PageTest):
 class Cluster(PageTest):
     def test_a_server_on_its_own_says_so(self):
         self.show("cluster")
-        self.browser.await_text("main", "All states are in the memory of this process")
+        self.browser.await_text("main", "State is in the memory of this process")
         self.browser.await_text(ROW.format("admin"), "{}:{}".format(*self.server.admin))
 
     def test_a_node_that_differs_is_red(self):
@@ -268,11 +268,11 @@ class Cluster(PageTest):
         self.addCleanup(self.leave)
         self.use("alice", 3)
         self.show("cluster")
-        self.browser.await_text(ROW.format("web-2"), "another policy")
-        self.assertNotIn("another policy", self.browser.text(ROW.format("web-1")))
+        self.browser.await_text(ROW.format("web-2"), "different policy")
+        self.assertNotIn("different policy", self.browser.text(ROW.format("web-1")))
         tone = "return document.querySelector(arguments[0] + ' .dot').dataset.tone"
         self.assertEqual([self.browser.run(tone, ROW.format(name)) for name in ["web-1", "web-2"]], ["good", "alarm"])
-        self.browser.await_text(TILE.format("Nodes"), "1 node with another policy")
+        self.browser.await_text(TILE.format("Nodes"), "1 node with a different policy")
         self.assertRegex(self.browser.text("main"), r"by the store [1-9]")
 
 

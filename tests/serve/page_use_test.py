@@ -1,4 +1,4 @@
-"""The page of the admin listener, whoever uses it: hostile clients, a keyboard, a phone, light and dark."""
+"""The admin page with hostile input, a keyboard, a phone, and in light and dark mode."""
 
 import json
 import pathlib
@@ -77,7 +77,7 @@ class Markup(PageTest):
     def test_it_is_text_in_a_policy_that_is_refused(self):
         self.show("policy")
         self.server.policy_file.write_text(POLICY.replace("gcra", json.dumps(self.PLANTED)))
-        self.browser.await_text("#refused", "<img src=x onerror=")
+        self.browser.await_text("#rejected", "<img src=x onerror=")
         self.assert_harmless()
         self.show("events")
         self.browser.await_text("main", "<img src=x onerror=")

@@ -167,7 +167,7 @@ class Client:
         problem = json.loads(body)
         self.assertEqual(problem["type"], "https://iana.org/assignments/http-problem-types#quota-exceeded")
         self.assertEqual((problem["status"], problem["violated-policies"]), (429, [limit]))
-        self.assertIn(f"the limit {limit} is used up", problem["detail"])
+        self.assertIn(f"the limit {limit} is exceeded", problem["detail"])
         self.assertIn(problem["retry_after"], range(1, within + 1))
         self.assertRegex(problem["reset_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 

@@ -201,7 +201,7 @@ class HAProxy(Page, unittest.TestCase):
     heading = "HAProxy"
     example = "haproxy"
     command = ["haproxy", "-f", "haproxy.cfg"]
-    closed = ("setenv WEIR_AWAY pass", "setenv WEIR_AWAY deny")
+    closed = ("setenv WEIR_UNAVAILABLE pass", "setenv WEIR_UNAVAILABLE deny")
 
 
 class Caddy(Page, unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Receipts: reserved at one node, settled at another, once, whatever dies meanwhile."""
+"""Receipts: reserved at one node and settled once at another, also if nodes or Redis die in between."""
 
 import json
 import os
@@ -129,10 +129,10 @@ class Alone(ReceiptsTest):
 
     def test_the_file_of_keys_is_checked(self):
         rows = [
-            ("", 0o600, "holds no key"),
-            ("00ff\n", 0o600, "receipts.keys:1: not a key: 64 hexadecimal digits"),
-            (f"{KEY}\n# again\n{KEY}\n", 0o600, "receipts.keys:3: this key is there twice"),
-            (KEY, 0o604, "keys of receipts that others can read or change (mode 0604): chmod 600"),
+            ("", 0o600, "contains no key"),
+            ("00ff\n", 0o600, "receipts.keys:1: invalid key: expected 64 hexadecimal digits"),
+            (f"{KEY}\n# again\n{KEY}\n", 0o600, "receipts.keys:3: duplicate key"),
+            (KEY, 0o604, "accessible to other users (mode 0604); run chmod 600"),
         ]
         config = LISTENERS + self.key_file(KEY)
         (self.folder / "policy.yaml").write_text(POLICY)
@@ -149,9 +149,9 @@ class Alone(ReceiptsTest):
     def test_check_says_where_the_key_is(self):
         rows = [
             ("", {"STATE_DIRECTORY": str(self.folder / "state")}, f"key from {self.folder}/state/receipts.key"),
-            ("", {"STATE_DIRECTORY": "", "XDG_STATE_HOME": "", "HOME": ""}, "a key of this process: they end with it"),
+            ("", {"STATE_DIRECTORY": "", "XDG_STATE_HOME": "", "HOME": ""}, "temporary key: receipts will not survive a restart"),
             (self.key_file(KEY), {}, f"keys from {self.folder}/receipts.keys"),
-            ("store: { redis: { urls: redis://127.0.0.1:1 } }\n", {}, "none can be given: nodes that share a store need"),
+            ("store: { redis: { urls: redis://127.0.0.1:1 } }\n", {}, "disabled: nodes that share a store need"),
         ]
         (self.folder / "policy.yaml").write_text(POLICY)
         for config, environment, said in rows:

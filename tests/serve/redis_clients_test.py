@@ -65,7 +65,7 @@ class RedisCli(OpenListener):
         self.assertEqual(self.cli("WEIR.SETTLE", said[8], 1).split("\n"), ["api", "done"])
         self.assertEqual(self.cli("WEIR.SETTLE", said[8], 1).split("\n"), ["api", "ended"])
         self.assertEqual(self.cli("WEIR.PEEK", "api", "cli-budget", "COST", 0).split("\n")[2], "2")
-        self.assertIn("does not open", self.cli("WEIR.RELEASE", "forged"))
+        self.assertIn("receipt: invalid", self.cli("WEIR.RELEASE", "forged"))
 
     def test_third_version_of_the_protocol(self):
         self.assertEqual(self.cli("-3", "WEIR.PEEK", "api", "somebody").split("\n")[:3],
@@ -124,7 +124,7 @@ class RedisPy(OpenListener):
                 self.assertEqual(reported, [["api", "repeated"]])
                 told = lambda reply: reply["admitted"] if protocol == 3 else reply[0] == 0
                 self.assertEqual((told(first), told(second)), (True, False))
-                with self.assertRaisesRegex(redis.ResponseError, "does not open"):
+                with self.assertRaisesRegex(redis.ResponseError, "receipt: invalid"):
                     client.execute_command("WEIR.RELEASE", receipt[:-1])
 
     def test_receipt_of_this_listener_settles_over_http(self):

@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 
 
 def free_port():
-    """One that nobody listens on now. Below 32768, so that no outgoing connection takes it meanwhile."""
+    """A free port. Below 32768, so that no outgoing connection takes it."""
     while True:
         port = random.randrange(10_000, 32_000)
         with socket.socket() as probe, contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The least of a Redis client: commands as they are, replies as Python's values."""
+"""A minimal Redis client: raw commands, replies as Python values."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Approximate limits on four nodes: nobody waits for Redis, and what is admitted stays within the stated bound."""
+"""Approximate limits on four nodes: no request waits for Redis, and admissions stay within the stated bound."""
 
 import contextlib
 import sys
@@ -75,7 +75,7 @@ class Demand:
 
 class Steady(unittest.TestCase):
     def test_demand_of_twice_the_limit_is_held_within_one_percent(self):
-        """The machine may be busy with other things: of three tries one has to be."""
+        """The machine may be busy: one of three attempts must succeed."""
         with Redis() as redis, Nodes(policy("s") + REFERENCE, [redis.url], nodes=NODES) as nodes, Demand(nodes) as demand:
             demand.run(2)
             for _ in range(3):

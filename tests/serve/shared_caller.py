@@ -1,4 +1,4 @@
-"""Someone who asks a server whose limits are in Redis, and what its metrics say of that."""
+"""A client of a server with limits in Redis, and the metrics of that server."""
 
 import contextlib
 import http.client
@@ -97,7 +97,7 @@ class Caller:
             return client.ask({"path": "/" + limit, "user": user}).admitted
 
     def is_shared(self):
-        """Whether Redis decides: without it nobody passes here."""
+        """Whether Redis decides: without it, all requests are denied here."""
         return self.passes("closed", next(self._fresh))
 
     def await_shared(self):
@@ -109,5 +109,5 @@ class Caller:
         return took
 
     def await_breaker(self):
-        """Returns when nobody asks Redis any more."""
+        """Returns when no more requests are sent to Redis."""
         eventually(lambda: not self.is_shared() and Metrics(self.weir).breaker_is_open, "a breaker that is open")

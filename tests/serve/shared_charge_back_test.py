@@ -1,4 +1,4 @@
-"""What a node admitted by itself while Redis was away is charged there afterwards: no free refill, and no punishment."""
+"""Requests that a node admitted while Redis was unavailable are charged there afterwards."""
 
 import contextlib
 import sys

@@ -108,7 +108,7 @@ class ClusterTest(unittest.TestCase):
         return int(unanswered * CLIENTS / len(self.nodes) + refunds)
 
     def move(self, slot, load):
-        """To the next master that lives. The load goes on meanwhile."""
+        """Fails over to the next live master under load."""
         owner = self.cluster.owner(slot)
         masters = [node for node in self.cluster.living if node.role() == "master"]
         target = masters[(masters.index(owner) + 1) % len(masters)]

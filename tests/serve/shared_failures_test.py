@@ -1,6 +1,6 @@
 """Redis fails, in every way there is, beneath a real server: what callers see, what is counted, how soon all is well.
 
-The table in docs/operations.md is what this test saw: UPDATE_GOLDEN=1 writes it anew, otherwise all but the times has
+The table in docs/redis-outages.md is what this test saw: UPDATE_GOLDEN=1 writes it anew, otherwise all but the times has
 to be as it says.
 """
 
@@ -82,7 +82,7 @@ class Failures(unittest.TestCase):
             self.assertEqual(failure_table.on_page().get(failure.name), row.lasting)
 
     def go_through(self, failure):
-        """Before, meanwhile and afterwards."""
+        """Before, during and after the failure."""
         with contextlib.closing(Caller(self.weir)) as caller:
             if not failure.from_the_start:
                 caller.await_shared()
@@ -153,7 +153,7 @@ class Failures(unittest.TestCase):
         if failure.from_the_start:
             return "begin"
         left = eventually(lambda: caller.left("closed", "earlier"), "what is left to one who had used something")
-        return "stay" if left < 6 else "begin afresh"
+        return "stay" if left < 6 else "start empty"
 
     def assert_no_stuck_connection(self, redis):
         def clients():
@@ -192,7 +192,7 @@ class Failures(unittest.TestCase):
 
     def test_cut_off(self):
         redis = self.enterContext(FarRedis())
-        self.check(Failure("cut off (packets are lost)", redis.cut, redis.mend, ["timeout", "unreachable"]), redis)
+        self.check(Failure("partitioned (packets are lost)", redis.cut, redis.mend, ["timeout", "unreachable"]), redis)
 
     def test_out_of_memory(self):
         redis = self.redis()

@@ -76,9 +76,9 @@ class Counting(unittest.TestCase):
         shown = subprocess.run([PROGRAM, "status", "--admin", "{}:{}".format(*one.admin)], text=True, check=True,
                                capture_output=True, timeout=PATIENCE).stdout
         self.assertRegex(shown, r"(?m)^nodes      2 nodes$")
-        self.assertRegex(shown, r"(?m)^           web-1, version \S+, heard \d+\.\d s ago, this one$")
+        self.assertRegex(shown, r"(?m)^           web-1, version \S+, last seen \d+\.\d s ago, this node$")
         digest = status(other)["policy"]["digest"]
-        self.assertRegex(shown, rf"(?m)^           web-2, .* s ago, has another policy: digest {digest}$")
+        self.assertRegex(shown, rf"(?m)^           web-2, .* s ago, different policy: digest {digest}$")
 
         other.policy_file.write_text(POLICY)
         other.signal(signal.SIGHUP)
@@ -131,8 +131,8 @@ class Failures(unittest.TestCase):
         self.redis.ask("ACL", "SETUSER", "default", "-hset")
         with Server(POLICY, store([self.redis.url], timeout="10s", nodes=7)) as node:
             eventually(lambda: is_connected(node), "a connection")
-            node.await_log("heartbeat: nodes are not counted: the store says")
-            self.assertIn("docs/operations.md has the rights that the user needs", node.log)
+            node.await_log("heartbeat failed, nodes are not counted:")
+            self.assertIn("docs/shared-store.md lists the required permissions", node.log)
             self.assertEqual(metric(node, "weir_nodes"), 7)
             client = CheckClient(node)
             self.addCleanup(client.close)

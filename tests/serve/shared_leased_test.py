@@ -16,7 +16,7 @@ LIMIT = 2000
 NODES = 4
 CLIENTS = 64
 
-# Nothing comes back during a run. Without the store nobody is admitted, so that what is admitted was granted there.
+# Nothing comes back during a run. Without the store all requests are denied, so each admitted request was granted there.
 ALGORITHMS = {
     "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
     "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
@@ -183,18 +183,18 @@ class Told(LeasedTest):
             self.assertEqual((told["consistency"], told["quota"], told["holders"]), ("leased", LIMIT, 2))
             self.assertEqual({each["holder"]: each["own"] for each in told["slices"]},
                              {holders[node]: True, holders[1 - node]: False})
-            self.assertEqual(told["held"], sum(each["units"] for each in told["slices"]))
+            self.assertEqual(told["leased"], sum(each["units"] for each in told["slices"]))
             for each in told["slices"]:
                 self.assertGreater(each["units"], 0)
                 self.assertTrue(0 < each["expires_after"] <= 60, each)
             # To others a slice is held until it is reported; to its node what it spent is gone.
             own = metric(self.nodes[node], "weir_lease_units", limit="user")
-            self.assertEqual(told["used"] + told["held"] + told["remaining"] - own, LIMIT)
+            self.assertEqual(told["used"] + told["leased"] + told["remaining"] - own, LIMIT)
             self.assertEqual(metric(self.nodes[node], "weir_lease_holder_info", holder=holders[node]), 1)
             text = self.weir(node, "peek", "user", "alice")
-            self.assertIn(f"The limit is leased: {told['used']} used, {told['held']} held in 2 slices:\n", text)
-            self.assertRegex(text, rf"(?m)^  {holders[node]}  \d+ units for at most [\d.]+ s, this node$")
-            self.assertRegex(text, rf"(?m)^  {holders[1 - node]}  \d+ units for at most [\d.]+ s$")
+            self.assertIn(f"Limit is leased: {told['used']} used, {told['leased']} leased in 2 slices:\n", text)
+            self.assertRegex(text, rf"(?m)^  {holders[node]}  \d+ units, expires in [\d.]+ m?s, this node$")
+            self.assertRegex(text, rf"(?m)^  {holders[1 - node]}  \d+ units, expires in [\d.]+ m?s$")
             self.assertIn(f"holds slices as {holders[node]}\n", self.weir(node, "status"))
 
     def test_a_reset_says_what_is_still_out(self):
@@ -209,11 +209,11 @@ class Told(LeasedTest):
         self.assertTrue(0 < done["out"]["expires_after"] <= theirs[0]["expires_after"])
         self.assertEqual(metric(self.nodes[0], "weir_lease_units"), 0, "of no tier is anything spent any more")
         told = self.told("user", "alice")
-        self.assertEqual((told["used"], told["held"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
+        self.assertEqual((told["used"], told["leased"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
         # The other node spends what it has; then it asks, and both count on the new state.
         self.assertEqual(self.ask(0, "/user", "alice", 100), 100)
-        self.assertIn("Other nodes hold ", self.weir(1, "reset", "user", "alice"))
-        self.assertEqual(self.weir(1, "reset", "user", "alice"), "user: user=alice starts afresh.\n")
+        self.assertIn(" leased to other nodes before the reset ", self.weir(1, "reset", "user", "alice"))
+        self.assertEqual(self.weir(1, "reset", "user", "alice"), "user: user=alice reset\n")
 
     def test_candidates_and_limits_in_shadow_are_exact(self):
         self.assertEqual(self.ask(0, "/tried", "alice", 200) + self.ask(1, "/tried", "alice", 100), 300)
@@ -224,13 +224,13 @@ class Told(LeasedTest):
             self.assertEqual(told["candidate"],
                              {"admitted": True, "quota": 500, "remaining": 200, "consistency": "exact"})
             shadow = self.told("watched", "alice", node)
-            self.assertEqual((shadow["mode"], shadow["consistency"], shadow["used"], shadow["held"], shadow["slices"]),
+            self.assertEqual((shadow["mode"], shadow["consistency"], shadow["used"], shadow["leased"], shadow["slices"]),
                              ("shadow", "exact", 300, 0, []))
-            self.assertIn("Its candidate (exact) has 200 of 500 left", self.weir(node, "peek", "tried", "alice"))
+            self.assertIn("Candidate (exact): 200 of 500 left", self.weir(node, "peek", "tried", "alice"))
 
     def test_denials_while_others_hold_units_are_counted(self):
         self.assertEqual(self.ask(0, "/small", "alice", 20), 20)
-        held = self.told("small", "alice", 1)["held"]
+        held = self.told("small", "alice", 1)["leased"]
         self.assertGreater(held, 0)
         denied = 150 - self.ask(1, "/small", "alice", 150)
         self.assertGreaterEqual(denied, 50)

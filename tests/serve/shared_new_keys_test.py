@@ -1,4 +1,4 @@
-"""Clients that make up keys, before a shared Redis."""
+"""Clients that invent keys, with a shared Redis."""
 
 import json
 import sys

@@ -179,7 +179,7 @@ limits:
             self.assertEqual(clients.admitted, LIMIT)
             node.config = node.configured([another.url])
             node.server.config_file.write_text(node.config)
-            node.server.await_log("a restart is needed for what has changed in: store")
+            node.server.await_log("restart required to apply changes to: store")
             clients.await_more(100)
             self.assertEqual(clients.admitted, LIMIT)
             node.restart()
@@ -254,7 +254,7 @@ class Unavailable(unittest.TestCase):
         self.assertEqual(node.status(node.http), 200)
         self.assertEqual(sum(node.check("/local", "alice")["admitted"] for _ in range(2 * LIMIT)), LIMIT // 2)
         self.assertFalse(node.check("/closed", "alice")["admitted"])
-        self.assertIn("the store did not answer within 1 s", node.server.log)
+        self.assertIn("store did not answer within 1 s", node.server.log)
         return node
 
     def test_that_is_down(self):

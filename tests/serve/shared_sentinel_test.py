@@ -1,4 +1,4 @@
-"""A master that Sentinels replace while four nodes ask it: nobody waits for that, and then it is one truth again."""
+"""Sentinels replace a master while four nodes use it: no request waits, and the limit is exact again afterwards."""
 
 import collections
 import sys

@@ -1,4 +1,4 @@
-"""What was counted outlives the server: a restart, a kill at any moment, and a file that was damaged."""
+"""Counters survive a restart and a kill at any time; a damaged snapshot is rejected."""
 
 import datetime
 import json
@@ -86,7 +86,7 @@ class Restart(SnapshotTest):
         with self.start() as weir:
             self.assertEqual(self.use(weir, "alice", 7), everywhere(993))
         with self.start() as weir:
-            weir.await_log("restored the states of 4 tables")
+            weir.await_log("restored 4 tables from the snapshot")
             self.assert_clean_start(weir)
             self.assertEqual(self.left(weir, "alice"), everywhere(993))
             self.assertEqual(self.left(weir, "bob"), everywhere(1000))

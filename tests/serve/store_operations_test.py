@@ -38,7 +38,7 @@ class Check(unittest.TestCase):
         self.assertEqual((code, wrong), (0, ""))
         self.assertIn("store unavailable: shares are for 64 nodes (store.redis.nodes) until nodes are counted\n", said)
         self.assertRegex(said, r"(?m)^store unavailable: \w+: each of 64 nodes admits \d+ of \d+, at 1/64 of the rate")
-        self.assertRegex(said, r"(?m)^store: .*, waits for up to 3 s at startup$")
+        self.assertRegex(said, r"(?m)^store: .*, startup timeout 3 s$")
         self.assertRegex(said, r"(?m)^store: Redis \S+, a single server with 0 replicas$")
         self.assertRegex(said, rf"(?m)^store: 127.0.0.1:{redis.port}: round trip \d+ us, .* maxmemory-policy noeviction$")
 
@@ -46,7 +46,7 @@ class Check(unittest.TestCase):
         port = free_port()
         code, said, wrong = self.check(on(f"redis://weir:hunter2@127.0.0.1:{port}"))
         self.assertEqual(code, 1)
-        self.assertIn(f"weir: store.redis: 127.0.0.1:{port}: the connection is refused", wrong)
+        self.assertIn(f"weir: store.redis: 127.0.0.1:{port}: connection refused", wrong)
         self.assertIn(f"store: redis://weir:*****@127.0.0.1:{port}/0", said)
         self.assertNotIn("hunter2", said + wrong)
 
@@ -59,7 +59,7 @@ class Running(unittest.TestCase):
         with Redis() as redis, Server(POLICY, on(redis.url)) as weir:
             weir.config_file.write_text(LISTENERS)
             weir.signal(signal.SIGHUP)
-            weir.await_log("a restart is needed for what has changed in: store")
+            weir.await_log("restart required to apply changes to: store")
             self.assertEqual(self.status(weir)["store"]["kind"], "redis")
 
     def test_the_status_follows_the_server(self):

@@ -1,4 +1,4 @@
-// What is shown to users: examples/weir.yaml, and the files in the pages.
+// Loads the files that users see: examples/weir.yaml and those in the pages.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ std::vector<std::string> configs_in(const std::string& page) {
   return configs;
 }
 
-// Comments taken off, as a reader would do to set what they name.
+// Uncomments the commented fields, as a user would.
 std::string with_all_fields(std::string text) {
   for (const std::string field :
        {"domains", "tls", "token_file", "unix_mode", "hosts", "directory", "hash_key_file", "receipts", "loops"}) {
@@ -64,7 +64,7 @@ TEST(TheExample, IsTheDefaultWithAPolicy) {
   EXPECT_TRUE(std::filesystem::exists(expected.policy.value()));
 }
 
-// The same, with all that it says of Redis in place of `local`.
+// The example with its commented Redis section instead of `local`.
 std::string with_redis(std::string text) {
   const std::size_t at = text.find("store: local");
   text.erase(at + std::string_view("store:").size(), text.find('\n', at) - at - std::string_view("store:").size());
@@ -80,11 +80,11 @@ TEST(TheExample, LoadsWithARedisAsItShows) {
       load_config_text(with_redis(text_of(source / "examples/weir.yaml")), "/etc/weir/weir.yaml", {});
   EXPECT_EQ(said(loaded), "");
   ASSERT_TRUE(loaded.config.has_value());
-  EXPECT_EQ(
-      describe(*loaded.config).at(8),
-      "store: rediss://127.0.0.1:6379/0, sentinels of mymaster, user weir, password from /etc/weir/redis.password, TLS "
-      "with a certificate, authorities from /etc/weir/redis-ca.crt, server name redis.internal, keys weir:*, "
-      "hashed, up to 10 ms a decision, waits for up to 3 s at startup");
+  EXPECT_EQ(describe(*loaded.config).at(8),
+            "store: rediss://127.0.0.1:6379/0, sentinels for master mymaster, user weir, password from "
+            "/etc/weir/redis.password, TLS "
+            "with a certificate, authorities from /etc/weir/redis-ca.crt, server name redis.internal, keys weir:*, "
+            "hashed, timeout 10 ms, startup timeout 3 s");
 }
 
 TEST(TheExample, LoadsWithWhatIsCommentedOut) {
@@ -95,7 +95,7 @@ TEST(TheExample, LoadsWithWhatIsCommentedOut) {
 }
 
 TEST(ThePages, ShowFilesThatLoad) {
-  for (const char* page : {"docs/operations.md", "docs/reference-weir-yaml.md"}) {
+  for (const char* page : {"docs/shared-store.md", "docs/reference-weir-yaml.md"}) {
     const std::vector<std::string> configs = configs_in(text_of(source / page));
     EXPECT_FALSE(configs.empty()) << page;
     for (const std::string& config : configs) {

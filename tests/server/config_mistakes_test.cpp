@@ -1,4 +1,4 @@
-// One file per mistake in weir.yaml, with all that is said about it; and files in which there is none.
+// One file per error in weir.yaml with the expected messages, and valid files.
 #include <gtest/gtest.h>
 
 #include <string>

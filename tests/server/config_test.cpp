@@ -32,19 +32,18 @@ TEST(DefaultConfig, HasEveryListenerOnLoopback) {
   const Config config = default_config(nowhere);
   EXPECT_EQ(describe(config),
             (Lines{
-                "policy: the default one",
-                "http listener: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
-                "up to 1000 answers held for "
-                "up to 5 s",
-                "rls listener: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
+                "policy: default",
+                "http listener: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1 MiB, "
+                "up to 1000 responses delayed by up to 5 s",
+                "rls listener: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1 MiB",
                 "resp listener: 127.0.0.1:6390 (default), at most 10000 connections",
                 "admin listener: 127.0.0.1:8089 (default), at most 10000 connections",
-                "state: no directory, up to 256MiB of memory, no snapshots",
+                "state: no directory, up to 256 MiB of memory, no snapshots",
                 "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
-                "log: info to standard error, every denial up to 100 a second",
-                "store: this process",
-                "receipts: a key of this process: they end with it",
-                "loops: one for each core",
+                "log: info to standard error, every denial, at most 100 per second",
+                "store: local",
+                "receipts: temporary key: receipts will not survive a restart",
+                "loops: one per core",
                 "drain: 10 s",
             }));
 }
@@ -172,19 +171,19 @@ grace: 1500ms
       (Lines{
           "policy: /etc/weir/live.yaml (/etc/weir/weir.yaml)",
           "http listener: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
-          "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
-          "no answer held, auth_headers path",
+          "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1 MiB, "
+          "no delayed responses, auth_headers path",
           "rls listener: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
-          "up to 1MiB",
+          "up to 1 MiB",
           "resp listener: off (/etc/weir/weir.yaml)",
           "admin listener: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
-          "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
-          "fields: RateLimit-*, Retry-After with up to 2 s on top",
-          "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
-          "store: this process",
+          "state: /etc/weir/state, up to 256 MiB of memory, snapshot every 1 min",
+          "fields: RateLimit-*, Retry-After with up to 2 s of jitter",
+          "log: info to /etc/weir/weir.log, 1 of 4 denials, at most 100 per second",
+          "store: local",
           "receipts: key from /etc/weir/state/receipts.key",
           "loops: 2",
-          "drain: 10 s, after 1500 ms of grace",
+          "drain: 10 s, after a grace period of 1500 ms",
       }));
 }
 
@@ -194,26 +193,25 @@ TEST(Store, IsDescribedWithoutItsPassword) {
     std::string said;
   };
   const std::vector<Row> rows{
-      {"local", "this process"},
-      {"{ local: {} }", "this process"},
+      {"local", "local"},
+      {"{ local: {} }", "local"},
       {"{ redis: { urls: redis://redis.example } }",
-       "redis://redis.example:6379/0, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
+       "redis://redis.example:6379/0, keys weir:*, timeout 10 ms, startup timeout 3 s"},
       {"{ redis: { urls: 'redis://weir:secret@[::1]:6380/2' } }",
-       "redis://weir:*****@[::1]:6380/2, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
+       "redis://weir:*****@[::1]:6380/2, keys weir:*, timeout 10 ms, startup timeout 3 s"},
       {"{ redis: { urls: 'redis://:secret@a' } }",
-       "redis://:*****@a:6379/0, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
+       "redis://:*****@a:6379/0, keys weir:*, timeout 10 ms, startup timeout 3 s"},
       {"{ redis: { urls: unix:///run/redis.sock, timeout: 1s, prefix: 'a:', nodes: 8, node_name: b } }",
-       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision, waits for up to 3 s at startup, at most 8 nodes, "
+       "unix:///run/redis.sock?db=0, keys a:*, timeout 1 s, startup timeout 3 s, at most 8 nodes, "
        "node b"},
       {"{ redis: { urls: [redis://a, redis://b], user: weir, password_file: p, key_secret_file: k } }",
-       "redis://a:6379/0, redis://b:6379/0, user weir, password from /etc/weir/p, keys weir:*, hashed, up to 10 ms a "
-       "decision, waits for up to 3 s at startup"},
+       "redis://a:6379/0, redis://b:6379/0, user weir, password from /etc/weir/p, keys weir:*, hashed, timeout 10 ms, "
+       "startup timeout 3 s"},
       {"{ redis: { urls: rediss://a, sentinel: { master: mymaster }, tls: { ca: c } } }",
-       "rediss://a:6379/0, sentinels of mymaster, TLS, authorities from /etc/weir/c, keys weir:*, up to 10 ms a "
-       "decision, waits for up to 3 s at startup"},
+       "rediss://a:6379/0, sentinels for master mymaster, TLS, authorities from /etc/weir/c, keys weir:*, timeout 10 "
+       "ms, startup timeout 3 s"},
       {"{ redis: { urls: rediss://a, tls: { certificate: c, key: k, server_name: b } } }",
-       "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, up to 10 ms a decision, waits for up to "
-       "3 s at startup"},
+       "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, timeout 10 ms, startup timeout 3 s"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store)).at(8), "store: " + row.said);
@@ -225,12 +223,12 @@ TEST(Receipts, SayWhichKeySealsThem) {
     std::string said;
   };
   const std::vector<Row> rows{
-      {"", "a key of this process: they end with it"},
+      {"", "temporary key: receipts will not survive a restart"},
       {"state: { directory: /var/lib/weir }", "key from /var/lib/weir/receipts.key"},
       {"receipts: { key_file: keys }", "keys from /etc/weir/keys"},
       {"receipts: { key_file: keys }\nstore: { redis: { urls: redis://a } }", "keys from /etc/weir/keys"},
       {"store: { redis: { urls: redis://a } }",
-       "none can be given: nodes that share a store need one key, in receipts.key_file"},
+       "disabled: nodes that share a store need a common key in receipts.key_file"},
   };
   for (const Row& row : rows) EXPECT_EQ(describe(loaded("version: 1\n" + row.config)).at(9), "receipts: " + row.said);
 }
@@ -267,7 +265,7 @@ TEST(Token, WithoutTlsBeyondLoopbackIsWarnedOf) {
   EXPECT_TRUE(loaded.config.has_value());
   ASSERT_EQ(loaded.problems.size(), 1U);
   EXPECT_EQ(loaded.problems[0].severity, text::Severity::warning);
-  EXPECT_EQ(loaded.problems[0].text(), "weir.yaml:2:44: listen '10.0.0.1:1': the token is sent in the clear: add tls");
+  EXPECT_EQ(loaded.problems[0].text(), "weir.yaml:2:44: listen '10.0.0.1:1': the token is sent in clear text; add tls");
 }
 
 TEST(ConfigFile, ThatCannotBeReadIsSaid) {
@@ -294,17 +292,14 @@ TEST(LoadedConfig, ListensOnEveryAddressWhereOnlyAPortIsWritten) {
   const auto refused =
       load_config_text("version: 1\nlisteners: { http: { listen: \":8080\" } }\n", "weir.yaml", nowhere);
   ASSERT_EQ(refused.problems.size(), 1U);
-  EXPECT_NE(refused.problems[0].message.find("others can reach this address"), std::string::npos);
+  EXPECT_NE(refused.problems[0].message.find("reachable from other hosts"), std::string::npos);
 }
 
 TEST(LoadedConfig, ThatIsAPolicyIsToldWhereThatBelongs) {
   for (const std::string_view text : {"version: 1\nlimits: []\n", "openapi: 3.1.0\npaths: {}\n", "domain: edge\n"}) {
     const auto refused = load_config_text(text, "policy.yaml", nowhere);
     ASSERT_EQ(refused.problems.size(), 1U) << text;
-    EXPECT_EQ(
-        refused.problems[0].text(),
-        "policy.yaml:1:1: this is a policy; --config is for weir.yaml, which says where to listen: write --policy "
-        "policy.yaml");
+    EXPECT_EQ(refused.problems[0].text(), "policy.yaml:1:1: this is a policy, not weir.yaml; use --policy policy.yaml");
   }
 }
 

@@ -42,12 +42,12 @@ TEST(Size, IsWrittenInTheLargestUnitThatIsExact) {
 TEST(Size, InAnotherSpellingIsRefused) {
   for (const std::string text : {"", "1", "KiB", "1kib", "1KB", "1 KiB", "-1KiB", "+1KiB", "1.5MiB", "01KiB", "00KiB",
                                  "1KiBMiB", "0x1KiB", "1e3KiB"}) {
-    EXPECT_EQ(what_of(parse_size(text, {})), "'" + text + "': not a size: write it like 64KiB, 256MiB or 2GiB");
+    EXPECT_EQ(what_of(parse_size(text, {})), "'" + text + "': invalid size; write it like 64KiB, 256MiB or 2GiB");
   }
 }
 
 TEST(Size, KeepsItsBounds) {
-  const SizeBounds bounds{.least = 2048, .most = 8192};
+  const SizeBounds bounds{.min = 2048, .max = 8192};
   EXPECT_EQ(what_of(parse_size("1KiB", bounds)), "'1KiB': too small: at least 2KiB");
   EXPECT_EQ(parse_size("2KiB", bounds).value(), 2048U);
   EXPECT_EQ(parse_size("8KiB", bounds).value(), 8192U);
@@ -56,10 +56,10 @@ TEST(Size, KeepsItsBounds) {
 }
 
 TEST(Time, MayBeNothingOnlyWhereThatMeansSomething) {
-  EXPECT_EQ(parse_time("0s", {.least = 0s, .most = 1min}).value(), 0s);
-  EXPECT_EQ(what_of(parse_time("0s", {.least = 1s, .most = 1min})), "'0s': too short: at least 1 s");
-  EXPECT_EQ(what_of(parse_time("61s", {.least = 1s, .most = 1min})), "'61s': too long: at most 1 min");
-  EXPECT_EQ(parse_time("60s", {.least = 1s, .most = 1min}).value(), 1min);
+  EXPECT_EQ(parse_time("0s", {.min = 0s, .max = 1min}).value(), 0s);
+  EXPECT_EQ(what_of(parse_time("0s", {.min = 1s, .max = 1min})), "'0s': too short: at least 1 s");
+  EXPECT_EQ(what_of(parse_time("61s", {.min = 1s, .max = 1min})), "'61s': too long: at most 1 min");
+  EXPECT_EQ(parse_time("60s", {.min = 1s, .max = 1min}).value(), 1min);
 }
 
 TEST(Sample, IsAFractionOrADecimalInLowestTerms) {

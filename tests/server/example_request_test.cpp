@@ -1,4 +1,4 @@
-// What is proposed to those who try a server first is something that its policy limits.
+// The example request of a new server is covered by its policy.
 #include "server/example_request.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ constexpr std::string_view policy = "version: 1\nlimits: [{name: a, consumer_key
 
 class Watch : public testing::Test {
  protected:
-  // As a whole, under another inode.
+  // Replaces the file by another inode.
   std::filesystem::path write(std::string_view name, std::string_view text) {
     const std::filesystem::path path = folder_.path() / name;
     const std::filesystem::path fresh = folder_.path() / "fresh";

@@ -1,4 +1,4 @@
-// The listeners by flags, before weir.yaml.
+// Listener flags override weir.yaml.
 #include "server/listeners.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,12 @@ TEST(ListenerFlags, PlaceAListenerAndLeaveTheOthers) {
   EXPECT_EQ(config.listeners.at(3).origin, "default");
 }
 
+TEST(ListenerFlags, APortAloneIsOnLoopback) {
+  Config config = default_config({});
+  ASSERT_TRUE(apply({.listen = {{"http", "9000"}}}, config));
+  EXPECT_EQ(config.listener("http")->listen.at(0).text(), "127.0.0.1:9000");
+}
+
 TEST(ListenerFlags, OpenAListenerThatTheFileHasOff) {
   Config config = default_config({});
   for (Listener& listener : config.listeners) {
@@ -39,8 +45,8 @@ TEST(ListenerFlags, OpenAListenerThatTheFileHasOff) {
 
 TEST(ListenerFlags, ListenerThatOthersCanReachNeedsAGuardOrThatItIsMeant) {
   EXPECT_EQ(refusal({.listen = {{"http", "0.0.0.0:80"}}}),
-            "--http: 0.0.0.0:80: others can reach this address: add --exposed if that is meant, or give the listener a "
-            "token_file or client certificates in weir.yaml");
+            "--http: 0.0.0.0:80: this address is reachable from other hosts; add --exposed to allow unauthenticated "
+            "access, or set a token_file or client certificates in weir.yaml");
   EXPECT_EQ(refusal({.listen = {{"http", "0.0.0.0:80"}}, .exposed = true}), "");
   Config guarded = default_config({});
   guarded.listener("http")->token_file = "token";
@@ -52,16 +58,18 @@ TEST(ListenerFlags, ListenerThatOthersCanReachNeedsAGuardOrThatItIsMeant) {
 }
 
 TEST(ListenerFlags, MistakesNameTheFlag) {
-  EXPECT_TRUE(refusal({.listen = {{"rls", "8081"}}}).starts_with("--rls: '8081': has no port"));
+  EXPECT_TRUE(refusal({.listen = {{"rls", "127.0.0.1"}}}).starts_with("--rls: '127.0.0.1': missing port"));
   EXPECT_TRUE(refusal({.listen = {{"resp", "example.com:1"}}}).starts_with("--resp: 'example.com:1': "));
-  EXPECT_EQ(refusal({.listen = {{"http", "127.0.0.1:8081"}}}),
-            "--http: 127.0.0.1:8081: the rls listener has 127.0.0.1:8081: choose another address, or --rls off");
+  EXPECT_EQ(
+      refusal({.listen = {{"http", "127.0.0.1:8081"}}}),
+      "--http: 127.0.0.1:8081: the rls listener already uses 127.0.0.1:8081; choose another address, or --rls off");
   EXPECT_EQ(refusal({.listen = {{"http", "off"}, {"rls", "off"}, {"resp", "off"}, {"admin", "off"}}}),
-            "--http, --rls, --resp, --admin: every listener is off: nobody could ask");
+            "--http, --rls, --resp, --admin: every listener is off; enable at least one");
   Config secured = default_config({});
   secured.listener("http")->tls = net::TlsFiles{"a", "b", ""};
-  EXPECT_EQ(refusal({.listen = {{"http", "unix:/run/h"}}}, secured),
-            "--http: unix:/run/h: a unix socket has no TLS, and weir.yaml gives this listener a certificate");
+  EXPECT_EQ(
+      refusal({.listen = {{"http", "unix:/run/h"}}}, secured),
+      "--http: unix:/run/h: TLS is not available on a unix socket, and weir.yaml sets a certificate for this listener");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the server knows of its last minutes, from one sample a second on a clock of the test's own.
+// Live with one sample per second on a manual clock.
 #include "server/live.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class LiveTest : public testing::Test {
  protected:
   static constexpr Instant began{1'767'614'400s};
 
-  // One more second, in which `api` decides so often.
+  // Adds a second with `decisions` of `api`.
   void second(std::uint64_t decisions, StoreState store = StoreState::local,
               std::map<std::string, std::uint64_t> overflowed = {}) {
     now_ += 1s;
@@ -78,7 +78,7 @@ TEST_F(LiveTest, IdsRiseWhenTheClockStepsBack) {
 }
 
 TEST_F(LiveTest, FivefoldStepIsToldWithinSecondsEverywhere) {
-  live_.spikes().know(std::vector<std::string>{"api"});
+  live_.spikes().set_limits(std::vector<std::string>{"api"});
   for (int i = 0; i < 400; ++i) second(100);
   EXPECT_TRUE(told().empty());
   for (int i = 0; i < 4; ++i) second(500);
@@ -86,10 +86,10 @@ TEST_F(LiveTest, FivefoldStepIsToldWithinSecondsEverywhere) {
   const Notice notice = live_.notices().newest(1)[0];
   EXPECT_EQ(notice.kind, Notice::Kind::spike);
   EXPECT_EQ(notice.limit, "api");
-  EXPECT_EQ(notice.message, "api decides 233/s over 3 s, at most 100/s in the hour before");
+  EXPECT_EQ(notice.message, "api: 233 decisions per second over 3 s; at most 100 in the hour before");
   EXPECT_NE(logged().find(R"("event":"spike","limit":"api","rate":233,"past":100,"seconds":3})"), std::string::npos)
       << logged();
-  EXPECT_EQ(live_.spikes().told().at("api").limits, 1U);
+  EXPECT_EQ(live_.spikes().counts().at("api").limits, 1U);
   std::string sent;
   (void)live_.feed().append_after(0, sent);
   EXPECT_NE(sent.find(R"("kind":"spike")"), std::string::npos) << sent;
@@ -105,7 +105,7 @@ TEST_F(LiveTest, ConsumersThatAreDeniedAtOnceAreToldTenAMinute) {
   }
   second(1);
   EXPECT_EQ(told().size(), 10U);
-  EXPECT_EQ(live_.spikes().told().at("api").consumers, 30U);
+  EXPECT_EQ(live_.spikes().counts().at("api").consumers, 30U);
   EXPECT_TRUE(live_.notices().newest(1)[0].consumer.starts_with("ip:"));
 }
 
@@ -115,9 +115,9 @@ TEST_F(LiveTest, StoreThatGoesAndComesIsTold) {
   second(1, StoreState::open);
   second(1, StoreState::half_open);
   second(1, StoreState::closed);
-  EXPECT_EQ(told(), (std::vector<std::string>{"the store is away: its breaker is open; no answer",
-                                              "the store is tried again: its breaker is half open",
-                                              "the store is back: its breaker is closed"}));
+  EXPECT_EQ(told(), (std::vector<std::string>{"store unavailable: circuit breaker open; no answer",
+                                              "store probed: circuit breaker half-open",
+                                              "store available: circuit breaker closed"}));
 }
 
 TEST_F(LiveTest, SharedStatesAreToldOnceAnHour) {
@@ -134,7 +134,7 @@ TEST_F(LiveTest, SharedStatesAreToldOnceAnHour) {
 TEST_F(LiveTest, ChangesAreLoggedAndToldOnce) {
   live_.changed(began, {.what = "reset", .limit = "api", .consumer = "user:1f", .outcome = "done"});
   live_.changed(began, {.what = "reload", .outcome = "done"});
-  EXPECT_EQ(told(), (std::vector<std::string>{"an operator asked for a reset at api: done"}));
+  EXPECT_EQ(told(), (std::vector<std::string>{"operator requested reset of api: done"}));
   EXPECT_NE(logged().find(R"("event":"change","what":"reload")"), std::string::npos);
 }
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): 
 
 class NodeCountFileTest : public testing::Test {
  protected:
-  void keep(NodeCountFile& file, std::uint32_t nodes) { EXPECT_TRUE(file.keep(nodes, now_)); }
+  void update(NodeCountFile& file, std::uint32_t nodes) { EXPECT_TRUE(file.update(nodes, now_)); }
   [[nodiscard]] std::optional<std::uint32_t> on_disk() const { return NodeCountFile(folder_.path()).saved(); }
   void write(const std::string& text) const { std::ofstream(folder_.path() / "nodes") << text; }
 
@@ -29,35 +29,35 @@ TEST_F(NodeCountFileTest, HasNoCountBeforeThereIsOne) {
 
 TEST_F(NodeCountFileTest, OutlivesTheProcess) {
   NodeCountFile file(folder_.path());
-  keep(file, 3);
+  update(file, 3);
   EXPECT_EQ(on_disk(), 3U);
-  keep(file, 4);
+  update(file, 4);
   EXPECT_EQ(on_disk(), 4U);
 }
 
 TEST_F(NodeCountFileTest, KeepsTheLargerCountWhileNodesAreRestarted) {
   NodeCountFile file(folder_.path());
-  keep(file, 4);
-  keep(file, 3);
+  update(file, 4);
+  update(file, 3);
   now_ += 4min;
-  keep(file, 1);
+  update(file, 1);
   EXPECT_EQ(on_disk(), 4U);
-  keep(file, 4);
+  update(file, 4);
   now_ += 4min;
-  keep(file, 3);
+  update(file, 3);
   EXPECT_EQ(on_disk(), 4U);
 }
 
 TEST_F(NodeCountFileTest, TakesASmallerCountThatLasts) {
   {
     NodeCountFile file(folder_.path());
-    keep(file, 4);
+    update(file, 4);
   }
   NodeCountFile file(folder_.path());
-  keep(file, 2);
+  update(file, 2);
   EXPECT_EQ(on_disk(), 4U);
   now_ += NodeCountFile::until_smaller;
-  keep(file, 2);
+  update(file, 2);
   EXPECT_EQ(on_disk(), 2U);
 }
 
@@ -70,13 +70,13 @@ TEST_F(NodeCountFileTest, IgnoresWhatIsNoCount) {
 
 TEST_F(NodeCountFileTest, WithoutADirectoryKeepsNothing) {
   NodeCountFile file{{}};
-  EXPECT_TRUE(file.keep(3, now_));
+  EXPECT_TRUE(file.update(3, now_));
   EXPECT_EQ(file.saved(), std::nullopt);
 }
 
 TEST_F(NodeCountFileTest, TellsThatItCannotBeWritten) {
   NodeCountFile file(folder_.path() / "missing");
-  const auto kept = file.keep(3, now_);
+  const auto kept = file.update(3, now_);
   ASSERT_FALSE(kept);
   EXPECT_NE(kept.error().message().find("cannot be written"), std::string::npos);
 }

@@ -48,7 +48,7 @@ TEST_F(TokenFile, ThatOthersCanReadOrChangeIsRefused) {
     const std::filesystem::path path = write(token, mode);
     const auto read = read_token(path);
     ASSERT_FALSE(read.has_value()) << mode;
-    EXPECT_TRUE(read.error().what.ends_with("): chmod 600 " + path.string())) << read.error().what;
+    EXPECT_TRUE(read.error().what.ends_with("); run chmod 600 " + path.string())) << read.error().what;
     EXPECT_EQ(read.error().where, path.string());
   }
   for (const mode_t mode : {0400U, 0600U, 0440U, 0640U})
@@ -72,7 +72,8 @@ TEST_F(TokenFile, WithSomethingElseInItIsRefused) {
   for (const std::string& text : texts) {
     const auto read = read_token(write(text));
     ASSERT_FALSE(read.has_value()) << text;
-    EXPECT_TRUE(read.error().what.starts_with("not a token: one line of 16 to 1024 visible characters")) << text;
+    EXPECT_TRUE(read.error().what.starts_with("invalid token: expected one line of 16 to 1024 printable characters"))
+        << text;
   }
 }
 
@@ -86,7 +87,7 @@ TEST_F(TokenFile, OfAPasswordIsOneLineOfAnything) {
                                   std::string("a\0b", 3), std::string(1025, 'a')}) {
     const auto read = read_password(write(text));
     ASSERT_FALSE(read.has_value()) << text;
-    EXPECT_EQ(read.error().what, "not a password: one line of 1 to 1024 bytes");
+    EXPECT_EQ(read.error().what, "invalid password: expected one line of 1 to 1024 bytes");
   }
   EXPECT_FALSE(read_password(write("secret", 0644)).has_value());
 }
@@ -120,13 +121,13 @@ TEST_F(TokenFile, OfReceiptKeysWithAMistakeIsRefused) {
     for (char other = 'a'; other <= 'c'; ++other) many += std::string(32, digit) + std::string(32, other) + "\n";
   }
   const std::vector<Row> rows{
-      {"", "holds no key"},
-      {"# none\n", "holds no key"},
-      {key + "1", "http.token:1: not a key: 64 hexadecimal digits"},
-      {key + "\n" + std::string(63, '1') + "g", "http.token:2: not a key"},
-      {key + " " + key, "http.token:1: not a key"},
-      {key + "\n" + key, "http.token:2: this key is there twice"},
-      {many, "holds more than 16 keys"},
+      {"", "contains no key"},
+      {"# none\n", "contains no key"},
+      {key + "1", "http.token:1: invalid key: expected 64 hexadecimal digits"},
+      {key + "\n" + std::string(63, '1') + "g", "http.token:2: invalid key"},
+      {key + " " + key, "http.token:1: invalid key"},
+      {key + "\n" + key, "http.token:2: duplicate key"},
+      {many, "contains more than 16 keys"},
       {std::string(70'000, '#'), "too long"},
   };
   for (const Row& row : rows) {

@@ -1,4 +1,4 @@
-// What --check finds out about a store, on real servers.
+// --check against real Redis servers.
 #include "server/check.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr auto figures = R"(: round trip \d+ us, its clock \d+ us (ahead of|behind) this machine's, maxmemory-policy )";
+constexpr auto figures = R"(: round trip \d+ us, its clock \d+ us (ahead of|behind) this host's, maxmemory-policy )";
 
 RedisConfig redis_at(const std::vector<std::string>& urls) {
   RedisConfig redis;
@@ -45,13 +45,13 @@ void expect_lines(const Lines& found, const Lines& expected) {
   }
 }
 
-// Of what the server answers.
+// The first line of the server's answer.
 std::string first_line(const RedisProcess& server, const std::string& command) {
   const std::string answer = server.ask_bytes(command + "\r\n");
   return answer.substr(0, answer.find("\r\n"));
 }
 
-// Asks until the answer begins like that; the servers of a cluster take a moment to know each other.
+// Repeats the command until the answer starts with `answer`: the servers of a cluster need time to meet.
 bool becomes(const RedisProcess& server, const std::string& command, std::string_view answer) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -73,8 +73,8 @@ TEST(StoreCheck, WarnsOfEviction) {
   const CheckReport report = checked(redis_at(server));
   EXPECT_EQ(report.errors, Lines{});
   expect_lines(report.lines, {"warning: store: " + server.place() +
-                                  " has maxmemory-policy allkeys-lru: a limit whose key is evicted begins afresh, and "
-                                  "nobody is told; set noeviction",
+                                  " has maxmemory-policy allkeys-lru: evicting a key silently resets its limit; set "
+                                  "noeviction",
                               R"(store: Redis \d+\.\d+\.\d+, a single server with 0 replicas)",
                               "store: " + server.place() + figures + "allkeys-lru"});
 }
@@ -107,9 +107,9 @@ TEST(StoreCheck, DoesNotWaitForeverForAServerThatSaysNothing) {
 TEST(StoreCheck, SaysThatAReplicaCannotCount) {
   const RedisProcess master;
   const RedisProcess replica({"--replicaof", "127.0.0.1", std::to_string(master.port())});
-  EXPECT_EQ(
-      checked(redis_at(replica)).errors,
-      Lines{"store.redis: " + replica.place() + ": a replica, which cannot count: name its master, or the sentinels"});
+  EXPECT_EQ(checked(redis_at(replica)).errors,
+            Lines{"store.redis: " + replica.place() +
+                  ": this is a read-only replica; use the URL of its master, or the sentinels"});
 }
 
 TEST(StoreCheck, RefusesSeveralServersThatAreNoCluster) {
@@ -117,7 +117,7 @@ TEST(StoreCheck, RefusesSeveralServersThatAreNoCluster) {
   const RedisProcess other;
   EXPECT_EQ(checked(redis_at({"redis://" + one.place(), "redis://" + other.place()})).errors,
             Lines{"store.redis: " + one.place() +
-                  ": not one of a cluster, and urls name several: write one, or add sentinel"});
+                  ": not part of a cluster, but urls has several; keep one, or add sentinel"});
 }
 
 TEST(StoreCheck, DescribesAClusterAndWarnsOfASeedThatIsAway) {
@@ -128,18 +128,17 @@ TEST(StoreCheck, DescribesAClusterAndWarnsOfASeedThatIsAway) {
   ASSERT_EQ(first_line(other, "CLUSTER ADDSLOTSRANGE 8192 16383"), "+OK");
   ASSERT_EQ(first_line(other, "CLUSTER SET-CONFIG-EPOCH 2"), "+OK");
   const CheckReport halved = checked(redis_at(one));
-  EXPECT_EQ(halved.errors,
-            Lines{"store.redis: the cluster has slots that nobody serves: see redis-cli --cluster check"});
+  EXPECT_EQ(halved.errors, Lines{"store.redis: the cluster has uncovered slots; see redis-cli --cluster check"});
   ASSERT_EQ(first_line(one, "CLUSTER MEET 127.0.0.1 " + std::to_string(other.port()) + " " + bus), "+OK");
   ASSERT_TRUE(becomes(one, "CLUSTER SLOTS", "*2"));
 
-  const std::string away = "127.0.0.1:" + std::to_string(free_port());
-  const CheckReport report = checked(redis_at({"redis://" + away, "redis://" + one.place()}));
+  const std::string unavailable = "127.0.0.1:" + std::to_string(free_port());
+  const CheckReport report = checked(redis_at({"redis://" + unavailable, "redis://" + one.place()}));
   EXPECT_EQ(report.errors, Lines{});
-  expect_lines(
-      report.lines,
-      {"warning: store: " + away + ": .*", R"(store: Redis \d+\.\d+\.\d+, a cluster of 2 masters and 0 replicas)",
-       "store: " + one.place() + figures + "noeviction", "store: " + other.place() + figures + "noeviction"});
+  expect_lines(report.lines,
+               {"warning: store: " + unavailable + ": .*",
+                R"(store: Redis \d+\.\d+\.\d+, a cluster of 2 masters and 0 replicas)",
+                "store: " + one.place() + figures + "noeviction", "store: " + other.place() + figures + "noeviction"});
   EXPECT_EQ(checked(redis_at({"redis://" + one.place() + "/3"})).errors.size(), 1U);
 }
 
@@ -147,12 +146,12 @@ TEST(StoreCheck, FindsTheMasterByItsSentinels) {
   const RedisProcess master;
   const std::string monitor = "sentinel monitor mymaster 127.0.0.1 " + std::to_string(master.port()) + " 1\n";
   const auto sentinel = RedisProcess::sentinel(monitor);
-  const std::string away = "127.0.0.1:" + std::to_string(free_port());
-  RedisConfig redis = redis_at({"redis://" + away, "redis://" + sentinel.place()});
+  const std::string unavailable = "127.0.0.1:" + std::to_string(free_port());
+  RedisConfig redis = redis_at({"redis://" + unavailable, "redis://" + sentinel.place()});
   redis.sentinel = SentinelConfig{.master = "mymaster", .user = {}, .password_file = {}};
   const CheckReport report = checked(redis);
   EXPECT_EQ(report.errors, Lines{});
-  expect_lines(report.lines, {"warning: store: " + away + ": .*",
+  expect_lines(report.lines, {"warning: store: " + unavailable + ": .*",
                               R"(store: Redis \d+\.\d+\.\d+, the master mymaster of 1 sentinel with 0 replicas)",
                               "store: " + master.place() + figures + "noeviction"});
   redis.sentinel->master = "another";
@@ -160,7 +159,7 @@ TEST(StoreCheck, FindsTheMasterByItsSentinels) {
   redis.sentinel.reset();
   redis.urls.erase(redis.urls.begin());
   EXPECT_EQ(checked(redis).errors, Lines{"store.redis: " + sentinel.place() +
-                                         ": a sentinel, not a server: name its master in sentinel: { master: NAME }"});
+                                         ": this is a sentinel, not a server; set sentinel: { master: NAME }"});
 }
 
 class StoreCheckWithUsers : public testing::Test {
@@ -182,9 +181,9 @@ class StoreCheckWithUsers : public testing::Test {
   RedisConfig redis_ = redis_at(server_);
 };
 
-// `ACL SETUSER weir on >PASSWORD RIGHTS`, as docs/operations.md has it.
+// `ACL SETUSER weir on >PASSWORD RIGHTS`, as docs/shared-store.md has it.
 std::string rights_on_the_page() {
-  std::ifstream page(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/operations.md");
+  std::ifstream page(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/shared-store.md");
   constexpr std::string_view begin = "ACL SETUSER weir on >PASSWORD ";
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with(begin)) return line.substr(begin.size());
@@ -208,8 +207,8 @@ TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
     const Lines errors = checked(redis_).errors;
     ASSERT_EQ(errors.size(), 1U) << rights;
     EXPECT_TRUE(std::regex_match(errors[0], std::regex("store.redis: " + server_.place() +
-                                                       ": the user may not do what deciding takes \\(NOPERM .*\\); "
-                                                       "docs/operations.md has the ACL that is needed")))
+                                                       ": the user lacks permissions \\(NOPERM .*\\); "
+                                                       "docs/shared-store.md lists the required ACL")))
         << errors[0];
   }
 }
@@ -233,7 +232,7 @@ TEST_F(StoreCheckWithUsers, SaysWhichFileIsBad) {
   ASSERT_EQ(chmod(password_file().c_str(), 0644), 0);
   const Lines errors = checked(redis_).errors;
   ASSERT_EQ(errors.size(), 1U);
-  EXPECT_TRUE(errors[0].starts_with("store.redis: " + password_file().string() + ": a password that others can read"));
+  EXPECT_TRUE(errors[0].starts_with("store.redis: " + password_file().string() + ": accessible to other users"));
 }
 
 }  // namespace

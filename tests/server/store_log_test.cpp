@@ -13,11 +13,11 @@
 namespace weir::server {
 namespace {
 
-using store::redis::News;
+using store::redis::Severity;
 
 class StoreLogTest : public testing::Test {
  protected:
-  // How many lines there are when all was said.
+  // Returns the number of lines that were written.
   std::size_t lines_of(const std::vector<std::string>& said) {
     const std::string path = (folder_.path() / "log").string();
     auto writer = observe::LogWriter::start({.path = path});
@@ -25,7 +25,7 @@ class StoreLogTest : public testing::Test {
     const ManualClock clock;
     Log log(**writer, clock, LogLevel::info);
     StoreLog store_log(log);
-    for (const std::string& line : said) store_log.say(News::good, line);
+    for (const std::string& line : said) store_log.write(Severity::info, line);
     (*writer)->flush();
     std::ifstream file(path);
     std::size_t lines = 0;

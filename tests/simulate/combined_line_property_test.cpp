@@ -1,4 +1,4 @@
-// Whatever a server writes into a combined log reads back as what it meant.
+// Lines that a server writes to a combined log parse to the original values.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -21,7 +21,7 @@ Instant any_second() {
   return Instant{seconds{*rc::gen::inRange<std::int64_t>(first, last)}};
 }
 
-// The C library's calendar, as a reference that shares no code with ours.
+// The C library's calendar is the reference implementation.
 std::string written(Instant instant, const char* form) {
   const std::time_t time = std::chrono::floor<seconds>(instant).time_since_epoch().count();
   std::tm parts{};
@@ -30,7 +30,7 @@ std::string written(Instant instant, const char* form) {
   return {text.data(), std::strftime(text.data(), text.size(), form, &parts)};
 }
 
-// As nginx does it.
+// Escapes like nginx.
 std::string escaped(const std::string& text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string result;
@@ -45,13 +45,13 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-RC_GTEST_PROP(CombinedLineProperty, EverySecondReadsBackInEveryForm, ()) {
+RC_GTEST_PROP(CombinedLineProperty, EverySecondRoundTripsInEveryForm, ()) {
   const Instant instant = any_second();
   RC_ASSERT(text::parse_clf_time(written(instant, "%d/%b/%Y:%H:%M:%S +0000")) == instant);
   RC_ASSERT(text::parse_rfc3339(written(instant, "%Y-%m-%dT%H:%M:%SZ")) == (text::Stamp{instant, Grain::second}));
 }
 
-RC_GTEST_PROP(CombinedLineProperty, UserAndTargetOfAnyBytesReadBack,
+RC_GTEST_PROP(CombinedLineProperty, UserAndTargetOfAnyBytesRoundTrip,
               (const std::string& name, const std::string& path)) {
   const Instant instant = any_second();
   const std::string user = "u" + name;

@@ -1,4 +1,4 @@
-// Lines of common and combined logs: what each says, and why one says nothing.
+// Lines of common and combined logs, valid and invalid.
 #include "simulate/combined_line.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void expect_rows(const std::vector<LineRow>& rows) {
   }
 }
 
-TEST(CombinedLine, CommonCombinedAndWhateverTrailsAreRead) {
+TEST(CombinedLine, ParsesCommonCombinedAndTrailingText) {
   expect_rows({
       {R"(1.2.3.4 - alice [10/Oct/2023:13:55:36 +0000] "GET /x?y HTTP/1.1" 200 123)", "1.2.3.4", "alice", "GET",
        "/x?y"},
@@ -52,7 +52,7 @@ TEST(CombinedLine, CommonCombinedAndWhateverTrailsAreRead) {
   });
 }
 
-TEST(CombinedLine, ClientIsAnAddressOfEitherKindOrAName) {
+TEST(CombinedLine, ClientIsAnIpAddressOrAHostName) {
   expect_rows({
       {R"(2001:db8::1 - - [10/Oct/2023:13:55:36 +0000] "GET / HTTP/1.1" 200 1)", "2001:db8::1", "", "GET", "/"},
       {R"(::ffff:1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET / HTTP/1.1" 200 1)", "::ffff:1.2.3.4", "", "GET", "/"},
@@ -63,7 +63,7 @@ TEST(CombinedLine, ClientIsAnAddressOfEitherKindOrAName) {
   });
 }
 
-TEST(CombinedLine, HostInFrontOfTheAddressIsPassedOver) {
+TEST(CombinedLine, LeadingHostIsSkipped) {
   expect_rows({
       {R"(www.example.org:443 1.2.3.4 - bob [10/Oct/2023:13:55:36 +0000] "GET / HTTP/1.1" 200 1)", "1.2.3.4", "bob",
        "GET", "/"},
@@ -84,7 +84,7 @@ TEST(CombinedLine, UserMayContainAnythingButAQuote) {
   });
 }
 
-TEST(CombinedLine, EscapesOfTheLogAreTakenBack) {
+TEST(CombinedLine, EscapesAreReverted) {
   expect_rows({
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET /\"q\" HTTP/1.1" 200 1)", "1.2.3.4", "", "GET", R"(/"q")"},
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET /\x22q\x22 HTTP/1.1" 200 1)", "1.2.3.4", "", "GET", R"(/"q")"},
@@ -99,7 +99,7 @@ TEST(CombinedLine, EscapesOfTheLogAreTakenBack) {
   });
 }
 
-TEST(CombinedLine, UnusualRequestsAreRead) {
+TEST(CombinedLine, UnusualRequestsAreParsed) {
   expect_rows({
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET /" 200 1)", "1.2.3.4", "", "GET", "/"},
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET /a b HTTP/1.1" 200 1)", "1.2.3.4", "", "GET", "/a b"},
@@ -114,7 +114,7 @@ TEST(CombinedLine, UnusualRequestsAreRead) {
   });
 }
 
-TEST(CombinedLine, StatusThatIsNoneIsAbsent) {
+TEST(CombinedLine, InvalidStatusIsAbsent) {
   expect_rows({
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET / HTTP/1.1")", "1.2.3.4", "", "GET", "/", 0},
       {R"(1.2.3.4 - - [10/Oct/2023:13:55:36 +0000] "GET / HTTP/1.1" - -)", "1.2.3.4", "", "GET", "/", 0},
@@ -123,7 +123,7 @@ TEST(CombinedLine, StatusThatIsNoneIsAbsent) {
   });
 }
 
-TEST(CombinedLine, LineThatIsNoEntrySaysWhy) {
+TEST(CombinedLine, InvalidLinesHaveAFault) {
   struct FaultRow {
     std::string_view line;
     Fault fault;
@@ -164,7 +164,7 @@ TEST(CombinedLine, LineThatIsNoEntrySaysWhy) {
   }
 }
 
-TEST(CombinedLine, RefererAndAgentAreHeadersWhereAskedFor) {
+TEST(CombinedLine, RefererAndAgentAreHeadersOnRequest) {
   struct TailRow {
     std::string_view rest;
     std::vector<Header> expected;
@@ -186,7 +186,7 @@ TEST(CombinedLine, RefererAndAgentAreHeadersWhereAskedFor) {
   }
 }
 
-TEST(FaultTally, CountsByKindAndKeepsTheFirstFewWithTheirPlace) {
+TEST(FaultTally, CountsByKindAndKeepsTheFirstExamples) {
   FaultTally tally;
   tally.add(Fault::bad_request, 3, "a\x16\tb");
   for (std::uint64_t line = 10; line < 20; ++line) tally.add(Fault::no_time, line, std::string(500, 'x'));

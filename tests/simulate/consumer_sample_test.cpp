@@ -37,7 +37,7 @@ TEST(ConsumerSample, HashesOfZeroAndOfAllOnesAreConsumers) {
   EXPECT_EQ(sample.size(), 2U);
 }
 
-TEST(ConsumerSample, BeyondTheBoundWhoStaysHasBeenThereSinceTheFirstRequest) {
+TEST(ConsumerSample, BeyondTheBoundEverySampledConsumerIsSampledFromItsFirstRequest) {
   ConsumerSample<Counter> sample(1000);
   std::mt19937_64 random(2);
   std::vector<std::uint64_t> consumers(50'000);
@@ -50,7 +50,7 @@ TEST(ConsumerSample, BeyondTheBoundWhoStaysHasBeenThereSinceTheFirstRequest) {
   sample.for_each([](const Counter& counter) { EXPECT_EQ(counter.count, 2U); });
 }
 
-// A third of the consumers comes ten times as often; the sample must not prefer them.
+// A third of the consumers send ten times as many requests; the sample must not prefer them.
 TEST(ConsumerSample, BusyConsumersAreNotSampledMoreOften) {
   ConsumerSample<Counter> sample(2000);
   std::mt19937_64 random(3);

@@ -1,5 +1,5 @@
-// What a consumer needs, against the algorithms themselves: with that number the limit admits all of a trace, with
-// one less it does not.
+// The demand of a consumer, compared with the algorithms: with that number the limit admits a whole trace, with one
+// less it does not.
 #include "simulate/demand.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Request {
 };
 using Trace = std::vector<Request>;
 
-// Bursts and pauses, so that windows and buckets both fill and empty.
+// Bursts and pauses fill and empty windows and buckets.
 Trace any_trace() {
   const auto steps = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::pair<int, int>>>(
       rc::gen::pair(rc::gen::inRange(0, 100), rc::gen::inRange(1, 4))));
@@ -106,7 +106,7 @@ RC_GTEST_PROP(DemandProperty, LimitOfASlidingLogIsBetweenTheExactOneAndThatOfNin
 }
 
 TEST(Demand, HugeCostsAreCappedNotWrapped) {
-  const Limit slow = Limit::token_bucket({{1, Limit::longest}, 1}).value();
+  const Limit slow = Limit::token_bucket({{1, Limit::max_duration}, 1}).value();
   BucketDemand demand;
   for (int i = 0; i < 3; ++i) demand.add(slow, Cost{~std::uint64_t{0}}, Instant{1s});
   EXPECT_GT(demand.needs()[0], 1'000U);

@@ -5,7 +5,7 @@
 namespace weir::simulate {
 namespace {
 
-TEST(DisplayText, WhatActsOnATerminalIsReplaced) {
+TEST(DisplayText, TerminalControlCharactersAreReplaced) {
   struct Row {
     std::string_view text;
     std::string_view shown;
@@ -16,7 +16,7 @@ TEST(DisplayText, WhatActsOnATerminalIsReplaced) {
            Row{"J\xC3\xBCrgen", "J\xC3\xBCrgen"},
            Row{"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
            Row{"\x1b[31m", "\xEF\xBF\xBD[31m"},
-           Row{"\xC2\x9b", r},                           // the same in one character
+           Row{"\xC2\x9b", r},                           // the 8-bit form of it
            Row{"\xE2\x80\xAE", r},                       // right-to-left override
            Row{"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},  // overlong
            Row{"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
@@ -27,7 +27,7 @@ TEST(DisplayText, WhatActsOnATerminalIsReplaced) {
   }
 }
 
-TEST(DisplayText, WhatIsTooLongIsCutBetweenCharacters) {
+TEST(DisplayText, LongTextIsTruncatedBetweenCharacters) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "\xC3\xBC";
   const std::string shown = display_text(text);
@@ -35,7 +35,7 @@ TEST(DisplayText, WhatIsTooLongIsCutBetweenCharacters) {
   EXPECT_EQ(display_width(shown), max_display_length / 2 + 1);
 }
 
-TEST(Fitted, CutsToAWidth) {
+TEST(Fitted, TruncatesToAWidth) {
   EXPECT_EQ(fitted("abcdef", 6), "abcdef");
   EXPECT_EQ(fitted("abcdef", 4), "abc\xE2\x80\xA6");
   EXPECT_EQ(fitted("\xC3\xBC\xC3\xBC\xC3\xBC", 2), "\xC3\xBC\xE2\x80\xA6");

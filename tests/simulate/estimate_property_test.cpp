@@ -1,4 +1,4 @@
-// Random logs that reserve and settle: what no estimate may do, and what a naive count says.
+// Random logs that reserve and settle: invariants of all estimates, and a comparison with a naive count.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -52,7 +52,7 @@ std::string random_budget() {
   return fmt::format(fmt::runtime(*rc::gen::elementOf(budgets)), *rc::gen::inRange(1, 200));
 }
 
-RC_GTEST_PROP(EstimateProperties, WhatIsReservedInFullIsNeverOverspent, ()) {
+RC_GTEST_PROP(EstimateProperties, FullReservationsNeverOverspend, ()) {
   const auto estimate = *Estimate::read(std::to_string(*rc::gen::inRange(20, 60)));
   Simulation simulation = simulation_of(random_budget(), random_requests(20), {estimate});
   const Report report = simulation.run();
@@ -78,7 +78,7 @@ RC_GTEST_PROP(EstimateProperties, APerfectEstimateWastesAndOverspendsNothing, ()
   RC_ASSERT(of.limits[0].overspent == 0U);
 }
 
-// One window with a count, requests and ends in a list that is sorted.
+// A naive model: one window with a count, and a sorted list of requests and ends.
 struct Naive {
   std::int64_t used = 0;
   std::uint64_t admitted = 0;
@@ -89,7 +89,7 @@ struct Naive {
 Naive count(const std::vector<Costly>& requests, std::int64_t limit, std::int64_t estimate) {
   struct Event {
     std::int64_t at;
-    bool is_request;  // behind the ends of its instant
+    bool is_request;  // sorted after the ends at the same time
     std::size_t number;
   };
   std::vector<Event> events;
@@ -118,7 +118,7 @@ Naive count(const std::vector<Costly>& requests, std::int64_t limit, std::int64_
   return naive;
 }
 
-RC_GTEST_PROP(EstimateProperties, OneWindowIsAsANaiveCountSays, ()) {
+RC_GTEST_PROP(EstimateProperties, OneWindowMatchesANaiveCount, ()) {
   const int limit = *rc::gen::inRange(1, 300);
   const int estimate = *rc::gen::inRange(1, 50);
   const auto requests = random_requests(50);

@@ -1,4 +1,4 @@
-// Small logs whose requests reserve and settle, with numbers that can be worked out by hand.
+// Small logs whose requests reserve and settle, with results computed by hand.
 #include "simulate/estimate_run.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 namespace weir::simulate {
 namespace {
 
-// All requests of these logs fall into one window.
+// All requests of these logs are in one window.
 constexpr std::string_view hundred_tokens = R"(
   - { name: tokens, consumer_key: ip, algorithm: fixed_window, rate: 100/h }
 )";
 
-// `report`, then those that are asked for.
+// `report`, then the requested estimates.
 std::vector<EstimateReport> with_estimates(Simulation& simulation, const std::vector<std::string>& estimates) {
   simulation.options.estimates.clear();
   for (const std::string& text : estimates) simulation.options.estimates.push_back(*Estimate::read(text));
@@ -49,7 +49,7 @@ struct Line {
   std::optional<int> took;
 };
 
-TEST(EstimateRun, SmallLogsHaveTheirNumbers) {
+TEST(EstimateRun, SmallLogsHaveTheExpectedResults) {
   struct Row {
     std::string name;
     std::vector<Line> log;
@@ -106,7 +106,7 @@ TEST(EstimateRun, SmallLogsHaveTheirNumbers) {
   }
 }
 
-TEST(EstimateRun, AnEstimateIsOfARoute) {
+TEST(EstimateRun, AnEstimateBelongsToARoute) {
   Simulation simulation(R"(
   - { name: tokens, routes: ["/small", "/large"], consumer_key: ip, algorithm: fixed_window, rate: 1000/h }
 )");
@@ -119,8 +119,8 @@ TEST(EstimateRun, AnEstimateIsOfARoute) {
   EXPECT_EQ(reports[1].limits[0].given_back, 0U);
 }
 
-// Two in the window by its own cost, whatever the log says; also where nothing is reserved.
-TEST(EstimateRun, AWrittenCostStays) {
+// The configured cost admits two per window regardless of the log, even if nothing is reserved.
+TEST(EstimateRun, AConfiguredCostTakesPrecedence) {
   Simulation simulation(R"(
   - { name: requests, consumer_key: ip, algorithm: fixed_window, rate: 2/h, cost: 1 }
   - { name: tokens, consumer_key: ip, algorithm: fixed_window, rate: 1000/h }
@@ -137,15 +137,15 @@ TEST(EstimateRun, AWrittenCostStays) {
   }
 }
 
-TEST(EstimateRun, WhereNoLimitTakesTheCostsTheReportSaysSo) {
+TEST(EstimateRun, ReportsThatNoLimitUsesTheCost) {
   Simulation simulation("  - { name: a, consumer_key: ip, algorithm: fixed_window, rate: 2/h, cost: 1 }\n");
   simulation.costly(0, 50, 1);
   simulation.options.estimates = {*Estimate::read("max")};
-  EXPECT_NE(report_text(simulation.run()).find("No limit takes the costs of its callers"), std::string::npos);
+  EXPECT_NE(report_text(simulation.run()).find("No limit uses the cost of the caller"), std::string::npos);
 }
 
-// A state keeps 1,024 receipts. What has none keeps what it reserved.
-TEST(EstimateRun, ReceiptsThatWereNotKeptAreCounted) {
+// A state has at most 1,024 receipts. A request without a receipt keeps its reservation.
+TEST(EstimateRun, MissingReceiptsAreCounted) {
   Simulation simulation("  - { name: tokens, consumer_key: ip, algorithm: fixed_window, rate: 10000/h }\n");
   for (int i = 0; i < 1'030; ++i) simulation.costly(i, 1, 60'000);
   const EstimateReport::OfLimit of = with_estimates(simulation, {"2"}).at(1).limits.at(0);
@@ -154,23 +154,23 @@ TEST(EstimateRun, ReceiptsThatWereNotKeptAreCounted) {
   EXPECT_EQ(of.given_back, 1'024U);
 }
 
-TEST(EstimateRun, TooManyEstimatesAreRefused) {
+TEST(EstimateRun, TooManyEstimatesAreAnError) {
   Simulation simulation(hundred_tokens);
   simulation.options.estimates.resize(9, *Estimate::read("1"));
   const auto report = simulate(simulation.options);
   ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().message(), "estimates: 9 are too many: at most 8");
+  EXPECT_EQ(report.error().message(), "estimates: 9 is too many; at most 8");
 }
 
-TEST(EstimateRun, IsInEveryFormOfTheReport) {
+TEST(EstimateRun, IsInEveryReportFormat) {
   Simulation simulation(hundred_tokens);
   for (int i = 0; i < 4; ++i) simulation.costly(i * 100, 10, 1'000);
   EXPECT_NE(report_json(simulation.run()).find(R"("estimates": null)"), std::string::npos);
-  EXPECT_EQ(report_text(simulation.run()).find("Costs that"), std::string::npos);
+  EXPECT_EQ(report_text(simulation.run()).find("Costs known"), std::string::npos);
   simulation.options.estimates = {*Estimate::read("p95 of 10"), *Estimate::read("40")};
   const Report report = simulation.run();
   for (const std::string& text : {report_text(report), report_html(report)}) {
-    EXPECT_NE(text.find("Costs that are known at the end"), std::string::npos);
+    EXPECT_NE(text.find("Costs known only at the end"), std::string::npos);
     EXPECT_NE(text.find("p95 of 10"), std::string::npos);
   }
   EXPECT_NE(report_json(report).find(R"("estimate": "40")"), std::string::npos);
@@ -179,7 +179,7 @@ TEST(EstimateRun, IsInEveryFormOfTheReport) {
 
 // --- costs and durations without estimates
 
-TEST(Simulate, TheCostOfTheLogReplacesTheDefault) {
+TEST(Simulate, TheCostInTheLogReplacesTheDefault) {
   Simulation simulation(R"(
   - { name: tokens, consumer_key: ip, algorithm: fixed_window, rate: 100/h }
   - { name: requests, consumer_key: ip, algorithm: fixed_window, rate: 100/h, cost: 10 }
@@ -191,24 +191,24 @@ TEST(Simulate, TheCostOfTheLogReplacesTheDefault) {
   EXPECT_EQ(report.policy.limits[0].demand.at(0).rates.at(0).number.all, 121U);
   EXPECT_EQ(report.policy.limits[1].demand.at(0).rates.at(0).number.all, 50U);
   EXPECT_EQ(report.log.without_cost, 1U);
-  EXPECT_NE(report_text(report).find("1 request has no cost, and counted as 1"), std::string::npos);
+  EXPECT_NE(report_text(report).find("1 request has no cost and counts as 1"), std::string::npos);
 }
 
-TEST(Simulate, ALineMayHaveTheTimeOfItsEnd) {
+TEST(Simulate, ALineMayBeStampedWithItsEnd) {
   for (const auto& [stamped, spent] : {std::pair{Stamped::start, 120U}, std::pair{Stamped::end, 60U}}) {
     Simulation simulation(hundred_tokens);
     simulation.costly(1'000, 60, 900);  // 100 to 1,000
     simulation.costly(1'100, 60, 10);   // 1,090 to 1,100
     simulation.options.stamped = stamped;
-    // With starts both are in flight at 1,100; with ends the first is over when the second begins.
+    // By start times both are in flight at 1,100; by end times the first ends before the second begins.
     EXPECT_EQ(with_estimates(simulation, {"1"}).at(0).limits.at(0).spent, 120U);
     EXPECT_EQ(with_estimates(simulation, {"50"}).at(1).limits.at(0).spent, spent);
   }
 }
 
-// --- limits on what is held at once
+// --- concurrency limits
 
-// The same with the numbers of such a limit.
+// A simulation with one concurrency limit.
 std::shared_ptr<const policy::Ruleset> holding(std::string_view limits, std::uint64_t most, Duration lease) {
   auto changed = std::make_shared<policy::Ruleset>(*ruleset(limits));
   changed->limits[0].live.by_tier.assign(1, Limit::concurrency({most, lease}).value());
@@ -223,7 +223,7 @@ Simulation two_at_once(std::optional<int> took) {
   return simulation;
 }
 
-// The first two hold until 1,000 and 1,100; the one at 1,000 takes the place of the first, at 1,100 of the second.
+// The first two hold units until 1,000 and 1,100; the request at 1,000 replaces the first, that at 1,100 the second.
 TEST(Holds, LastAsLongAsTheRequest) {
   Simulation simulation = two_at_once(1'000);
   simulation.options.estimates = {*Estimate::read("50")};
@@ -237,15 +237,15 @@ TEST(Holds, LastAsLongAsTheRequest) {
   }
 }
 
-// The first of two ends with its lease, at 30,000.
-TEST(Holds, LastForTheLeaseWhereTheLogHasNoDuration) {
+// The lease of the first request expires at 30,000.
+TEST(Holds, LastForTheLeaseWithoutADuration) {
   Simulation simulation = two_at_once({});
   simulation.options.estimates = {*Estimate::read("50")};
   const Report report = simulation.run();
   EXPECT_EQ(report.policy.admitted, 3U);
   EXPECT_EQ(report.policy.denied, 5U);
   EXPECT_EQ(report.log.held_for_lease, 8U);
-  EXPECT_NE(report_text(report).find("how long 8 requests took is not known"), std::string::npos);
+  EXPECT_NE(report_text(report).find("8 requests have no duration"), std::string::npos);
   for (const EstimateReport& estimate : report.estimates) EXPECT_EQ(estimate.admitted, 3U) << estimate.estimate;
 }
 
@@ -254,7 +254,7 @@ TEST(Holds, AreNotSimulatedOnNodes) {
   simulation.options.nodes.nodes = 2;
   const auto report = simulate(simulation.options);
   ASSERT_FALSE(report.has_value());
-  EXPECT_NE(report.error().message().find("leave --nodes away"), std::string::npos);
+  EXPECT_NE(report.error().message().find("remove --nodes"), std::string::npos);
 }
 
 }  // namespace

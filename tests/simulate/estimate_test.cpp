@@ -1,4 +1,4 @@
-// Estimates as they are written, and what they learn.
+// Parsing of estimates, and what they learn.
 #include "simulate/estimate.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace weir::simulate {
 namespace {
 
-TEST(Estimate, IsReadAndWrittenTheSame) {
+TEST(Estimate, TextRoundTrips) {
   for (const char* text : {"max", "1", "4096", "4294967295", "p95 of 100", "p1 of 1", "p99 of 10000"}) {
     const auto estimate = Estimate::read(text);
     ASSERT_TRUE(estimate.has_value()) << text;
@@ -18,19 +18,19 @@ TEST(Estimate, IsReadAndWrittenTheSame) {
   EXPECT_EQ(Estimate{}.text(), "report");
 }
 
-TEST(Estimate, WhatIsNoneIsRefusedWithWhatToWrite) {
+TEST(Estimate, InvalidTextIsAnErrorWithAHint) {
   for (const char* text : {"", "0", "-1", "4294967296", "1.5", "min", "p95", "p95 of", "p95 of 0", "p95 of 10001",
                            "p0 of 10", "p100 of 10", "p95 of ten", " max", "report"}) {
     const auto estimate = Estimate::read(text);
     ASSERT_FALSE(estimate.has_value()) << text;
     EXPECT_EQ(estimate.error().message(),
               (*text == '\0' ? std::string("''") : std::string(text)) +
-                  ": is not an estimate; write max, a cost like 4096, or 'p95 of 100', of at most 10000");
+                  ": not an estimate; use max, a cost such as 4096, or 'p95 of 100' (at most 10000)");
   }
 }
 
-// What is estimated after each of these costs.
-TEST(Estimator, LearnsWhatHasEndedOnTheSameRoute) {
+// The estimate after each of these costs.
+TEST(Estimator, LearnsFromEndedRequestsOfTheSameRoute) {
   struct Row {
     std::string estimate;
     std::vector<std::uint64_t> costs;
@@ -41,7 +41,7 @@ TEST(Estimator, LearnsWhatHasEndedOnTheSameRoute) {
       {"max", {3, 9, 0}, {1, 3, 9, 9}},
       {"max", {0}, {1, 0}},
       {"p50 of 4", {4, 1, 3, 2}, {1, 4, 1, 3, 2}},        // of 1, 4: the first; of 1, 3, 4: the second
-      {"p95 of 3", {9, 1, 2, 3, 4}, {1, 9, 9, 9, 3, 4}},  // the 9 is forgotten with the fourth
+      {"p95 of 3", {9, 1, 2, 3, 4}, {1, 9, 9, 9, 3, 4}},  // the fourth cost evicts the 9
       {"p50 of 3", {5, 5, 1, 1, 1}, {1, 5, 5, 5, 1, 1}},
       {"p99 of 1", {5, 2}, {1, 5, 2}},
   };

@@ -1,4 +1,4 @@
-// JSON lines: the names that are known, the ones that are assigned, and what is no entry.
+// JSON lines: known names, assigned names and invalid lines.
 #include "simulate/json_line.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ JsonLines lines_with(const std::vector<std::string>& assignments) {
   return JsonLines(std::move(*map));
 }
 
-TEST(JsonLine, LogsOfCommonServersAreReadAsTheyAre) {
+TEST(JsonLine, LogsOfCommonServersNeedNoConfiguration) {
   struct Row {
     std::string_view server;
     std::string_view line;
@@ -76,7 +76,7 @@ TEST(JsonLine, AssignedFieldsReplaceTheKnownNames) {
   EXPECT_EQ(headers, (std::vector<Header>{{"X-Plan", "pro"}, {"X-Login-Name", "bob"}}));
 }
 
-TEST(JsonLine, OfSeveralKnownNamesTheEarliestInTheListCounts) {
+TEST(JsonLine, TheFirstKnownNameInTheListTakesPrecedence) {
   JsonLines lines{FieldMap()};
   const auto entry = lines.parse(
       R"({"ip":"2.2.2.2","remote_addr":"1.1.1.1","client_ip":"3.3.3.3","ts":1,"time":2,"path":"/","uri":"/?q"})");
@@ -86,14 +86,14 @@ TEST(JsonLine, OfSeveralKnownNamesTheEarliestInTheListCounts) {
   EXPECT_EQ(entry->target, "/?q");
 }
 
-TEST(JsonLine, FieldGivenTwiceCountsAsItFirstStands) {
+TEST(JsonLine, TheFirstOfDuplicateFieldsTakesPrecedence) {
   JsonLines lines{FieldMap()};
   const auto entry = lines.parse(R"({"ts":1,"uri":"/a","uri":"/b"})");
   ASSERT_TRUE(entry.has_value());
   EXPECT_EQ(entry->target, "/a");
 }
 
-TEST(JsonLine, ValuesOfEveryKindAreReadOrAbsent) {
+TEST(JsonLine, ValuesOfEveryTypeAreReadOrAbsent) {
   struct Row {
     std::string_view value;
     std::string_view user;
@@ -123,7 +123,7 @@ TEST(JsonLine, ValuesOfEveryKindAreReadOrAbsent) {
   }
 }
 
-TEST(JsonLine, AddressLosesItsPort) {
+TEST(JsonLine, PortOfAnAddressIsDropped) {
   JsonLines lines{FieldMap()};
   for (const auto& [logged, expected] :
        std::vector<std::pair<std::string, std::string>>{{"1.2.3.4:80", "1.2.3.4"},
@@ -175,7 +175,7 @@ TEST(JsonLine, CostHasNoKnownName) {
   EXPECT_EQ(entry->cost, std::nullopt);
 }
 
-TEST(JsonLine, TheUnitOfADurationIsThatOfItsFieldUnlessItHasOne) {
+TEST(JsonLine, ADurationHasTheUnitOfItsFieldUnlessItHasASuffix) {
   struct Row {
     std::string_view field;
     std::string_view value;
@@ -211,7 +211,7 @@ TEST(JsonLine, TheUnitOfADurationIsThatOfItsFieldUnlessItHasOne) {
   }
 }
 
-TEST(JsonLine, DurationsOfCommonServersAreKnownWhereTheirUnitIsSure) {
+TEST(JsonLine, DurationsOfCommonServersAreKnownIfTheirUnitIsUnambiguous) {
   JsonLines lines{FieldMap()};
   for (const auto& [field, expected] :
        std::vector<std::pair<std::string, std::optional<Duration>>>{{R"("request_time":"0.250")", 250ms},
@@ -245,7 +245,7 @@ TEST(JsonLine, DurationsMayBeSkipped) {
   EXPECT_EQ(entry->headers[0].value, "9");
 }
 
-TEST(JsonLine, LineThatIsNoEntrySaysWhy) {
+TEST(JsonLine, InvalidLinesHaveAFault) {
   struct Row {
     std::string_view line;
     Fault fault;
@@ -279,7 +279,7 @@ TEST(JsonLine, LineThatIsNoEntrySaysWhy) {
   }
 }
 
-TEST(JsonLine, DeeplyNestedValueIsPassedOver) {
+TEST(JsonLine, DeeplyNestedValueIsSkipped) {
   JsonLines lines{FieldMap()};
   const std::string deep = std::string(500, '[') + std::string(500, ']');
   EXPECT_TRUE(lines.parse(R"({"x":)" + deep + R"(,"ts":1,"uri":"/"})").has_value());
@@ -287,22 +287,22 @@ TEST(JsonLine, DeeplyNestedValueIsPassedOver) {
   (void)lines.parse(R"({"user":)" + bottomless + R"(,"ts":1,"uri":"/"})");
 }
 
-TEST(FieldMap, WrongAssignmentIsRefusedWithWhatToWrite) {
+TEST(FieldMap, InvalidAssignmentIsAnErrorWithAHint) {
   struct Row {
     std::vector<std::string> assignments;
     std::string message;
   };
   const std::vector<Row> rows{
-      {{"time"}, "time: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
-      {{"time="}, "time=: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
-      {{"time=a..b"}, "time=a..b: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
+      {{"time"}, "time: not FIELD=PATH; for example time=ts or user=request.headers.x-user"},
+      {{"time="}, "time=: not FIELD=PATH; for example time=ts or user=request.headers.x-user"},
+      {{"time=a..b"}, "time=a..b: not FIELD=PATH; for example time=ts or user=request.headers.x-user"},
       {{"tiem=ts"},
-       "tiem=ts: has no known field before the '='; there are time, ip, user, api_key, tier, method, target, request, "
-       "status, cost, duration (in seconds), duration_ms, duration_us, duration_ns and header:NAME"},
-      {{"header:=x"}, "header:=x: names no header"},
-      {{"ip=a", "ip=b"}, "ip=b: assigns ip a second time"},
-      {{"duration=a", "duration_ms=b"}, "duration_ms=b: assigns duration a second time"},
-      {std::vector<std::string>(17, "header:A=a"), "header:A=a: is one header too many; at most 16 are read"},
+       "tiem=ts: unknown field; valid fields: time, ip, user, api_key, tier, method, target, request, status, cost, "
+       "duration (in seconds), duration_ms, duration_us, duration_ns and header:NAME"},
+      {{"header:=x"}, "header:=x: missing header name"},
+      {{"ip=a", "ip=b"}, "ip=b: duplicate assignment of ip"},
+      {{"duration=a", "duration_ms=b"}, "duration_ms=b: duplicate assignment of duration"},
+      {std::vector<std::string>(17, "header:A=a"), "header:A=a: too many headers; at most 16"},
   };
   for (const Row& row : rows) {
     const auto map = FieldMap::with(row.assignments);
@@ -311,7 +311,7 @@ TEST(FieldMap, WrongAssignmentIsRefusedWithWhatToWrite) {
   }
 }
 
-TEST(LogFormat, FirstLineTellsTheFormat) {
+TEST(LogFormat, FirstLineDeterminesTheFormat) {
   EXPECT_EQ(detect_format(R"({"ts":1})"), LogFormat::json);
   EXPECT_EQ(detect_format("  {"), LogFormat::json);
   EXPECT_EQ(detect_format("1.2.3.4 - - [...]"), LogFormat::combined);

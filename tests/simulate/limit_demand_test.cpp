@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using Sorted = std::vector<std::uint64_t>;
 
-TEST(Quantile, IsTheSmallestThatSoManyDoNotExceed) {
+TEST(Quantile, IsTheSmallestValueThatTheShareDoesNotExceed) {
   Sorted thousand(1000);
   for (std::size_t i = 0; i < 1000; ++i) thousand[i] = i + 1;
   EXPECT_EQ(quantile(thousand, 0.5), 500U);
@@ -22,7 +22,7 @@ TEST(Quantile, IsTheSmallestThatSoManyDoNotExceed) {
   EXPECT_EQ(quantile({1, 9}, 0.99), 9U);
 }
 
-TEST(Bars, AreTwoToTheOctave) {
+TEST(Bars, AreTwoPerOctave) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> edges;
   for (const auto& bar : bars_between(0, 17)) edges.emplace_back(bar.from, bar.to);
   EXPECT_EQ(edges, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
@@ -30,7 +30,7 @@ TEST(Bars, AreTwoToTheOctave) {
   EXPECT_FALSE(bars_between(0, ~std::uint64_t{0}).empty());
 }
 
-TEST(Bars, HoldEveryValueOnce) {
+TEST(Bars, ContainEveryValueOnce) {
   const auto bars = bars_of({1, 1, 1, 5, 100});
   EXPECT_EQ(bars.front().from, 1U);
   EXPECT_EQ(bars.front().consumers, 3U);
@@ -48,7 +48,7 @@ policy::TieredLimit two_tiers() {
           {}};
 }
 
-TEST(LimitDemand, TiersAreReportedApartAndUnlimitedOnesNotAtAll) {
+TEST(LimitDemand, TiersAreReportedSeparatelyAndUnlimitedOnesAreOmitted) {
   const policy::TieredLimit limits = two_tiers();
   LimitDemand demand(limits, 100);
   for (int i = 0; i < 12; ++i) demand.add(0, 1, Cost{1}, Instant{1s});
@@ -71,7 +71,7 @@ TEST(LimitDemand, TiersAreReportedApartAndUnlimitedOnesNotAtAll) {
 }
 
 // Three days in UTC, two in Kathmandu.
-TEST(LimitDemand, WindowsOfACalendarAreThoseOfItsZone) {
+TEST(LimitDemand, CalendarWindowsFollowTheTimeZone) {
   const core::Calendar& days = *policy::find_calendar(core::CalendarUnit::day, "Asia/Kathmandu").value();
   const policy::TieredLimit limits{{Limit::fixed_window(10, days).value()}, {}, {}};
   LimitDemand demand(limits, 100);
@@ -84,8 +84,8 @@ TEST(LimitDemand, WindowsOfACalendarAreThoseOfItsZone) {
   EXPECT_EQ(report[0].numbers, "10/day in Asia/Kathmandu");
 }
 
-// 50,000 consumers, one in 20 of whom needs more, and room for 2,000 of them.
-TEST(LimitDemand, QuantilesOfASampleAreThoseOfAll) {
+// 50,000 consumers, of which one in 20 needs more, and a sample of 2,000.
+TEST(LimitDemand, QuantilesOfASampleEstimateThoseOfAll) {
   const policy::TieredLimit limits{{Limit::fixed_window({10, 1min}).value()}, {}, {}};
   LimitDemand demand(limits, 2'000);
   std::mt19937_64 random(4);

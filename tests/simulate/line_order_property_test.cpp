@@ -1,4 +1,4 @@
-// The order of a log against a stable sort, and what holds however disordered it is.
+// The order of a log compared with a stable sort, and its invariants for any disorder.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -41,7 +41,7 @@ std::vector<Event> replayed(LineOrder& order, const std::vector<Event>& events, 
   return left;
 }
 
-// A log that runs forward, whose lines are up to `behind` late.
+// A log whose lines are up to `behind` late.
 std::vector<Event> log_within(std::int64_t behind, std::int64_t step, std::int64_t unit) {
   const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(rc::gen::pair(
       rc::gen::inRange<int>(0, static_cast<int>(step) + 1), rc::gen::inRange<int>(0, static_cast<int>(behind) + 1)));
@@ -80,7 +80,7 @@ RC_GTEST_PROP(LineOrderProperty, SpreadingKeepsTheOrderAndEachEntryInItsSecond, 
   RC_ASSERT(replayed(order, events, Grain::second) == expected);
 }
 
-RC_GTEST_PROP(LineOrderProperty, WhateverComesNothingIsLostAndTimeNeverTurnsBack, ()) {
+RC_GTEST_PROP(LineOrderProperty, NothingIsLostAndTimeNeverDecreases, ()) {
   const auto times = *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 20'000'000));
   const auto grain = *rc::gen::element(Grain::second, Grain::finer);
   const OrderBounds bounds{.span = Duration{*rc::gen::inRange(0, 10'000'000)},

@@ -1,4 +1,4 @@
-// The order in which entries leave, and the times that they are given.
+// The order in which entries leave, and their times.
 #include "simulate/line_order.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 struct Given {
   Duration at;
-  std::string name;  // stands in the target
+  std::string name;  // used as the target
   Grain grain = Grain::finer;
 };
 
@@ -80,7 +80,7 @@ TEST(LineOrder, EqualTimesKeepTheOrderOfTheLog) {
   EXPECT_EQ(replay.finish(), (std::vector<Left>{{1s, "a1"}, {1s, "a2"}, {2s, "b1"}, {2s, "b2"}, {2s, "b3"}}));
 }
 
-TEST(LineOrder, LateEntryLeavesAtTheTimeThatTheReplayHasReached) {
+TEST(LineOrder, LateEntryGetsTheTimeOfTheLastOneThatLeft) {
   Replay replay({.span = 5s}, WholeSeconds::stacked);
   for (const Given& given : {Given{10s, "a"}, {12s, "b"}, {17s, "c"}, {11s, "late"}, {17s, "d"}}) replay.push(given);
   EXPECT_EQ(replay.finish(), (std::vector<Left>{{10s, "a"}, {12s, "b"}, {12s, "late"}, {17s, "c"}, {17s, "d"}}));
@@ -94,7 +94,7 @@ TEST(LineOrder, EntryBeyondTheSpanIsInOrderIfNothingLaterHasLeft) {
   EXPECT_EQ(replay.order().late(), 0U);
 }
 
-TEST(LineOrder, BeyondTheBoundsTheEarliestLeavesBeforeItsTime) {
+TEST(LineOrder, BeyondTheBoundsTheEarliestLeavesEarly) {
   Replay replay({.span = 1h, .max_entries = 2}, WholeSeconds::stacked);
   for (const Given& given : {Given{3s, "c"}, {1s, "a"}, {2s, "b"}, {4s, "d"}}) replay.push(given);
   EXPECT_EQ(replay.left(), (std::vector<Left>{{1s, "a"}, {2s, "b"}}));
@@ -121,7 +121,7 @@ TEST(LineOrder, EntriesOfAWholeSecondAreSpreadOverItInTheOrderOfTheLog) {
             (std::vector<Left>{{1s, "a"}, {1250ms, "b"}, {1500ms, "c"}, {1750ms, "d"}, {2s, "e"}, {3s, "f"}}));
 }
 
-TEST(LineOrder, SecondIsSpreadWholeEvenWithoutASpan) {
+TEST(LineOrder, WholeSecondIsSpreadEvenWithoutASpan) {
   Replay replay({.span = 0s});
   for (const Given& given : {Given{1s, "a", Grain::second}, {1s, "b", Grain::second}, {2s, "c", Grain::second}}) {
     replay.push(given);
@@ -141,7 +141,7 @@ TEST(LineOrder, FinerTimesAreNotMoved) {
   EXPECT_EQ(replay.finish(), (std::vector<Left>{{1s, "a"}, {1s, "b"}, {1010ms, "c"}}));
 }
 
-TEST(LineOrder, LateEntryOfASpreadSecondDoesNotTurnTimeBack) {
+TEST(LineOrder, LateEntryOfASpreadSecondDoesNotDecreaseTheTime) {
   Replay replay({.span = 0s});
   const Grain second = Grain::second;
   for (const Given& given :
@@ -151,7 +151,7 @@ TEST(LineOrder, LateEntryOfASpreadSecondDoesNotTurnTimeBack) {
   EXPECT_EQ(replay.finish(), (std::vector<Left>{{1s, "a"}, {1500ms, "b"}, {1500ms, "late"}, {2s, "c"}, {3s, "d"}}));
 }
 
-TEST(LineOrder, EverythingAnEntrySaysOutlivesItsLine) {
+TEST(LineOrder, EntryOutlivesItsLine) {
   LineOrder order({.span = 5s});
   {
     std::string text = "1.2.3.4 alice key gold GET /x X-Plan pro X-Empty";
@@ -183,15 +183,15 @@ TEST(LineOrder, EverythingAnEntrySaysOutlivesItsLine) {
   EXPECT_EQ(entry->headers[1], (Header{"X-Empty", ""}));
 }
 
-TEST(LineOrder, MemoryOfEntriesThatLeftIsUsedAgain) {
+TEST(LineOrder, MemoryOfPoppedEntriesIsReused) {
   EntryStore store;
   const std::string large(400'000, 'x');
   for (int round = 0; round < 10; ++round) {
-    std::vector<EntryStore::Kept> kept;
-    for (int i = 0; i < 5'000; ++i) kept.push_back(store.keep({.target = "/some/path"}));
-    kept.push_back(store.keep({.target = large}));
+    std::vector<EntryStore::Stored> stored;
+    for (int i = 0; i < 5'000; ++i) stored.push_back(store.add({.target = "/some/path"}));
+    stored.push_back(store.add({.target = large}));
     EXPECT_LT(store.bytes_in_use(), std::size_t{3} << 20);
-    for (const auto& entry : kept) store.release(entry);
+    for (const auto& entry : stored) store.release(entry);
     EXPECT_EQ(store.bytes_in_use(), 0U);
   }
 }

@@ -1,4 +1,4 @@
-// A log on disk for the length of a test, and gzip data as gzip itself would write it.
+// A temporary log file, and gzip compression.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a policy needs to know of requests, and a log does not say.
+// Properties that a policy needs and a log lacks.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,16 +27,16 @@ Simulation of_alice(int requests) {
   return simulation;
 }
 
-TEST(LogNeeds, SaysThatNoLineNamesATier) {
+TEST(LogNeeds, ReportsThatNoLineHasATier) {
   const Report report = of_alice(10).run();
   EXPECT_EQ(report.policy.denied, 8U);
   EXPECT_EQ(
       cautions_on(report.log),
-      Lines{"no line names a tier: all requests have the numbers of 'default', although api has others; use --tiers "
-            "FILE, which says the tier of each user, or --field tier=PATH"});
+      Lines{"no line has a tier: all requests count as tier 'default', but api distinguishes tiers; use --tiers FILE "
+            "or --field tier=PATH"});
 }
 
-TEST(LogNeeds, TiersOfUsersGiveTheTrueFigure) {
+TEST(LogNeeds, TiersFileSuppliesTheTiers) {
   Simulation simulation = of_alice(10);
   simulation.request(11, "192.0.2.1", "/", "bob");
   simulation.options.tiers = std::make_shared<const TiersFile>(
@@ -45,10 +45,10 @@ TEST(LogNeeds, TiersOfUsersGiveTheTrueFigure) {
   EXPECT_EQ(report.policy.denied, 0U);
   EXPECT_EQ(report.log.tiers_from_file, 10U);
   EXPECT_EQ(cautions_on(report.log),
-            Lines{"1 request is of users that --tiers does not list: they have the numbers of 'default'"});
+            Lines{"1 request has a user that --tiers does not list: counted as tier 'default'"});
 }
 
-TEST(LogNeeds, TheTierOfALineComesBeforeThatOfItsUser) {
+TEST(LogNeeds, TheTierOfALineTakesPrecedenceOverTheFile) {
   Simulation simulation(by_user_and_plan);
   simulation.options.log.fields = FieldMap::with(std::vector<std::string>{"tier=plan"}).value();
   for (int i = 0; i < 5; ++i) {
@@ -64,7 +64,7 @@ TEST(LogNeeds, TheTierOfALineComesBeforeThatOfItsUser) {
   EXPECT_EQ(cautions_on(report.log), Lines{});
 }
 
-TEST(LogNeeds, SaysThatNoLineNamesAUserAKeyOrAHeader) {
+TEST(LogNeeds, ReportsThatNoLineHasAUserAKeyOrAHeader) {
   Simulation simulation(R"(
 - { name: a, consumer_key: [user, ip], algorithm: gcra, rate: 1/s }
 - { name: b, consumer_key: api_key, algorithm: gcra, rate: 1/s }
@@ -74,26 +74,26 @@ TEST(LogNeeds, SaysThatNoLineNamesAUserAKeyOrAHeader) {
   simulation.request(0, "192.0.2.1");
   const Report report = simulation.run();
   EXPECT_EQ(cautions_on(report.log),
-            (Lines{"no line names a user, by which a and d count: all requests are decided as without one; use --field "
+            (Lines{"no line has a user, but a and d are keyed by it: all requests are decided without one; use --field "
                    "user=PATH",
-                   "no line names an API key, by which b counts: all requests are decided as without one; use --field "
+                   "no line has an API key, but b is keyed by it: all requests are decided without one; use --field "
                    "api_key=PATH",
-                   "no line names the header x-team, by which c counts: all requests are decided as without one; use "
+                   "no line has the header x-team, but c is keyed by it: all requests are decided without one; use "
                    "--field header:x-team=PATH"}));
   const std::string text = report_text(report);
   EXPECT_LT(text.find("Missing from the log: the figures may be wrong"), text.find("\nLimits\n"));
-  EXPECT_NE(report_html(report).find("no line names the header x-team"), std::string::npos);
+  EXPECT_NE(report_html(report).find("no line has the header x-team"), std::string::npos);
   EXPECT_NE(report_json(report).find("\"header:x-team\""), std::string::npos);
 }
 
-TEST(LogNeeds, OneLineThatNamesThemIsEnough) {
+TEST(LogNeeds, OneLineWithThemIsEnough) {
   Simulation simulation("- { name: a, consumer_key: [user, ip], algorithm: gcra, rate: 1/s }\n");
   simulation.request(0, "192.0.2.1");
   simulation.request(1, "192.0.2.1", "/", "alice");
   EXPECT_EQ(cautions_on(simulation.run().log), Lines{});
 }
 
-TEST(LogNeeds, TiersThatAllHaveTheSameNumbersAreNotNeeded) {
+TEST(LogNeeds, TiersAreNotNeededIfTheyHaveTheSameNumbers) {
   Simulation simulation(R"(
 - { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, tier_overrides: { pro: { rate: 1/s } } }
 )");
@@ -101,7 +101,7 @@ TEST(LogNeeds, TiersThatAllHaveTheSameNumbersAreNotNeeded) {
   EXPECT_EQ(cautions_on(simulation.run().log), Lines{});
 }
 
-TEST(LogNeeds, OfACandidateCountToo) {
+TEST(LogNeeds, IncludeThoseOfACandidate) {
   Simulation simulation("- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s }\n");
   simulation.options.candidate = ruleset("- { name: b, consumer_key: user, algorithm: gcra, rate: 1/s }\n");
   simulation.request(0, "192.0.2.1");

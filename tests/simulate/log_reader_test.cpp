@@ -1,4 +1,4 @@
-// A log from its file to the replay: format, faults, order.
+// Reading a log: format, faults, order.
 #include "simulate/log_reader.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::vector<std::string> targets_of(LogReader& reader) {
   return targets;
 }
 
-TEST(LogReader, FormatIsThatOfTheFirstLineWithText) {
+TEST(LogReader, FormatIsDetectedFromTheFirstNonEmptyLine) {
   struct Row {
     std::string content;
     LogFormat format;
@@ -41,7 +41,7 @@ TEST(LogReader, FormatIsThatOfTheFirstLineWithText) {
   }
 }
 
-TEST(LogReader, FormatThatIsAskedForIsNotGuessed) {
+TEST(LogReader, RequestedFormatIsNotDetected) {
   const LogFile file("a broken line\n{\"ts\":1,\"uri\":\"/x\"}\n");
   auto reader = LogReader::open(file.path(), {.format = LogFormat::json, .fields = {}});
   ASSERT_TRUE(reader.has_value());
@@ -49,7 +49,7 @@ TEST(LogReader, FormatThatIsAskedForIsNotGuessed) {
   EXPECT_EQ(reader->faults().count(Fault::not_json), 1U);
 }
 
-TEST(LogReader, LinesThatAreNoEntriesAreTalliedWithTheirPlace) {
+TEST(LogReader, InvalidLinesAreCountedWithTheirLineNumbers) {
   const LogFile file(combined("13:55:36", "/a") + "\nnonsense\n" + combined("13:55:99", "/b") +
                      combined("13:55:37", "/c"));
   auto reader = LogReader::open(file.path());
@@ -61,7 +61,7 @@ TEST(LogReader, LinesThatAreNoEntriesAreTalliedWithTheirPlace) {
   EXPECT_EQ(reader->faults().examples()[1].fault, Fault::bad_time);
 }
 
-TEST(LogReader, LogThatEndsEarlySaysSoAfterItsEntries) {
+TEST(LogReader, TruncatedLogReportsAnErrorAfterItsEntries) {
   const std::string whole = gzipped(combined("13:55:36", "/a") + combined("13:55:37", "/b"));
   const LogFile file(whole.substr(0, whole.size() - 4));
   auto reader = LogReader::open(file.path());

@@ -1,4 +1,4 @@
-// Lines out of files, plain and gzip: none lost, none invented, and what is wrong with a file is said.
+// Lines of plain and gzip files: none lost, none invented, and errors are reported.
 #include "simulate/log_source.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ Reading read(const std::string& path) {
   return source ? read(*source) : Reading{};
 }
 
-// Over several blocks, lines of many lengths.
+// Lines of many lengths, over several blocks.
 std::string many_lines(std::size_t count, std::vector<std::string>& lines) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
@@ -100,7 +100,7 @@ TEST(LogSource, EveryLineOfALongFileIsReadAndTheProgressEndsAtItsSize) {
   }
 }
 
-TEST(LogSource, GzipIsToldByItsBytesAndNotByItsName) {
+TEST(LogSource, GzipIsDetectedByItsBytesNotItsName) {
   const LogFile named_plain(gzipped("a\n"), "access.log");
   EXPECT_EQ(read(named_plain.path()).lines, std::vector<std::string>{"a"});
   const LogFile named_gzip("a\n", "access.log.gz");
@@ -166,7 +166,7 @@ TEST(LogSource, NumberOfALineCountsTheOverlongOnesBeforeIt) {
   EXPECT_EQ(read(file.path()).numbers, (std::vector<std::uint64_t>{1, 3}));
 }
 
-TEST(LogSource, CutOffGzipKeepsTheWholeLinesBeforeIt) {
+TEST(LogSource, TruncatedGzipKeepsTheCompleteLines) {
   std::vector<std::string> lines;
   const std::string whole = gzipped(many_lines(40'000, lines));
   for (const std::size_t length : {whole.size() - 1, whole.size() - 8, whole.size() / 2, std::size_t{12}}) {
@@ -175,20 +175,19 @@ TEST(LogSource, CutOffGzipKeepsTheWholeLinesBeforeIt) {
     ASSERT_LE(reading.lines.size(), lines.size());
     EXPECT_TRUE(std::equal(reading.lines.begin(), reading.lines.end(), lines.begin())) << length;
     EXPECT_TRUE(length < whole.size() / 2 || reading.lines.size() > 1'000U) << length;
-    EXPECT_EQ(reading.error, file.path() + ": is cut off: its gzip data ends in the middle, after " +
-                                 std::to_string(length) +
-                                 " bytes; the whole lines before that are used. Get a complete copy");
+    EXPECT_EQ(reading.error, file.path() + ": gzip data is truncated after " + std::to_string(length) +
+                                 " bytes; the complete lines before that are used; get a complete copy");
   }
 }
 
-TEST(LogSource, DamagedGzipKeepsTheLinesBeforeTheDamage) {
+TEST(LogSource, CorruptGzipKeepsTheLinesBeforeIt) {
   std::vector<std::string> lines;
   std::string data = gzipped(many_lines(40'000, lines));
   data[data.size() - 6] = static_cast<char>(data[data.size() - 6] ^ 1);  // in the checksum
   const LogFile wrong_sum(data);
   const Reading reading = read(wrong_sum.path());
   EXPECT_TRUE(reading.lines == lines);
-  EXPECT_NE(reading.error.find("is damaged: its gzip data is wrong before byte"), std::string::npos) << reading.error;
+  EXPECT_NE(reading.error.find("gzip data is corrupt before byte"), std::string::npos) << reading.error;
   EXPECT_NE(reading.error.find("(incorrect data check)"), std::string::npos) << reading.error;
 
   const LogFile garbage_behind(gzipped("a\n") + "not gzip");
@@ -197,7 +196,7 @@ TEST(LogSource, DamagedGzipKeepsTheLinesBeforeTheDamage) {
   EXPECT_NE(first.error.find("(incorrect header check)"), std::string::npos) << first.error;
 }
 
-TEST(LogSource, FileThatCannotBeReadSaysWhatToDo) {
+TEST(LogSource, UnreadableFileIsAnErrorWithAHint) {
   const LogFile zstd("\x28\xb5\x2f\xfd....");
   const LogFile xz(
       "\xfd"
@@ -208,12 +207,14 @@ TEST(LogSource, FileThatCannotBeReadSaysWhatToDo) {
   };
   const std::vector<Row> rows{
       {"/nowhere/access.log",
-       "/nowhere/access.log: cannot be opened: No such file or directory; give an access log, or - for standard input"},
-      {zstd.folder(), zstd.folder() + ": is a folder; give one of its files, or - and pipe several into it"},
-      {zstd.path(), zstd.path() + ": is compressed with zstd, and only gzip is read; use zstd -dc FILE | weir simulate "
-                                  "POLICY --log -"},
+       "/nowhere/access.log: cannot open: No such file or directory; use an access log, or - for standard input"},
+      {zstd.folder(), zstd.folder() + ": is a directory; use one of its files, or - to pipe several"},
+      {zstd.path(), zstd.path() +
+                        ": is compressed with zstd, but only gzip is supported; use zstd -dc FILE | weir simulate "
+                        "POLICY --log -"},
       {xz.path(),
-       xz.path() + ": is compressed with xz, and only gzip is read; use xz -dc FILE | weir simulate POLICY --log -"},
+       xz.path() +
+           ": is compressed with xz, but only gzip is supported; use xz -dc FILE | weir simulate POLICY --log -"},
   };
   for (const Row& row : rows) {
     const auto source = LogSource::open(row.path);

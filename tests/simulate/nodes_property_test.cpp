@@ -1,5 +1,5 @@
-// Random logs on several nodes. Exact limits decide as in one process; leased ones never pass what they may; the shared
-// states decide as the core on a map does.
+// Random logs on several nodes. Exact limits decide as in one process; leased ones never exceed the limit; the shared
+// states decide like the core on a map.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -33,7 +33,7 @@ std::string limit_text(const std::string& name, const std::string& key) {
          " }\n";
 }
 
-// A few seconds of a few consumers.
+// A few seconds of requests by a few consumers.
 Simulation random_log() {
   std::string limits = limit_text("first", "ip");
   if (*rc::gen::arbitrary<bool>()) limits += limit_text("second", *rc::gen::element("ip", "global"));
@@ -85,7 +85,7 @@ RC_GTEST_PROP(NodesProperties, LeasedNodesNeverPassTheLimit, ()) {
   RC_ASSERT(report_json(report) == report_json(simulation.run()));
 }
 
-// --- the shared states, beside the core on a map
+// --- the shared states, compared with the core on a map
 
 struct Both {
   SharedStates shared{1'000};
@@ -105,7 +105,7 @@ struct Both {
     RC_ASSERT(ours.now == theirs.now);
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
       RC_ASSERT(ours.checks[i].decision == theirs.checks[i].decision);
-      // The core on a map forgets by whole milliseconds, with what expired.
+      // The core on a map forgets expired states by whole milliseconds.
       if (ours.checks[i].message() == nullptr) continue;
       theirs.checks[i].message()->answer.expired = ours.checks[i].message()->answer.expired;
       RC_ASSERT(ours.checks[i].message()->answer == theirs.checks[i].message()->answer);
@@ -144,7 +144,7 @@ RC_GTEST_PROP(NodesProperties, SharedStatesDecideAsTheCore, ()) {
                                          .keep = *rc::gen::inRange<std::uint64_t>(0, 8),
                                          .back = *rc::gen::inRange<std::uint64_t>(0, 8),
                                          .want = *rc::gen::inRange<std::uint64_t>(0, 20),
-                                         .hold = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
+                                         .lease = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
         extensions.emplace_back().send(message);
         check.extension = &extensions.back();
       }

@@ -1,4 +1,4 @@
-// Small logs on several nodes, with answers that can be worked out by hand.
+// Small logs on several nodes, with results computed by hand.
 #include "simulate/nodes.h"
 
 #include <gtest/gtest.h>
@@ -23,18 +23,18 @@ NodesReport on_nodes(Simulation& simulation, std::size_t nodes, std::optional<Co
   return report.nodes.value_or(NodesReport{});
 }
 
-// Every 10 ms, in turn to two nodes: each gets one in 20 ms.
+// One request every 10 ms, round-robin to two nodes: each gets one every 20 ms.
 Simulation forty_requests() {
   Simulation simulation(hundred_per_minute);
   for (int i = 0; i < 40; ++i) simulation.request(i * 10, "192.0.2.1");
   return simulation;
 }
 
-TEST(Nodes, WithoutThemTheReportHasNothingAboutThem) {
+TEST(Nodes, AreOmittedFromTheReportIfDisabled) {
   EXPECT_FALSE(forty_requests().run().nodes);
 }
 
-TEST(Nodes, AnExactLimitAsksTheStoreForEveryRequest) {
+TEST(Nodes, AnExactLimitNeedsTheStoreForEveryRequest) {
   Simulation simulation = forty_requests();
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::exact);
   EXPECT_EQ(nodes.admitted, 40U);
@@ -48,14 +48,14 @@ TEST(Nodes, AnExactLimitAsksTheStoreForEveryRequest) {
   EXPECT_EQ(nodes.limits[0].without_round_trip, 0U);
 }
 
-// Of each node's 20 requests the store decides four; with the fourth goes the first message, which is granted 4 units.
-// The 8th spends the last of them and renews: 8 units. The 15th leaves one of those, and renews: 1 is kept, 14 more.
-TEST(Nodes, ALeasedLimitNeedsFewTrips) {
+// The store decides the first four of each node's 20 requests; the fourth triggers the first lease, of 4 units. The 8th
+// spends the last of them and renews: 8 units. The 15th leaves one of these and renews: 1 stays, 14 are added.
+TEST(Nodes, ALeasedLimitNeedsFewRoundTrips) {
   Simulation simulation = forty_requests();
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.admitted, 40U);
   EXPECT_EQ(nodes.without_round_trip, 32U);
-  EXPECT_EQ(nodes.messages.requests, 12U);  // of each node four questions and two renewals
+  EXPECT_EQ(nodes.messages.requests, 12U);  // four requests and two renewals per node
   EXPECT_EQ(nodes.limits.at(0).consistency, "leased");
   EXPECT_EQ(nodes.limits[0].evaluated, 40U);
   EXPECT_EQ(nodes.limits[0].without_round_trip, 32U);
@@ -63,9 +63,9 @@ TEST(Nodes, ALeasedLimitNeedsFewTrips) {
   EXPECT_EQ(nodes.limits[0].over, 0U);
 }
 
-// With answers that take 50 ms the store decides the 5th and 6th too, and then the 11th and 12th, until the grants that
-// the 4th and the 10th asked for are there.
-TEST(Nodes, AnswersTakeARoundTrip) {
+// With a round trip of 50 ms the store also decides the 5th and 6th, and the 11th and 12th, until the grants requested
+// with the 4th and the 10th arrive.
+TEST(Nodes, RepliesTakeARoundTrip) {
   Simulation simulation = forty_requests();
   simulation.options.nodes.round_trip = std::chrono::milliseconds{50};
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
@@ -75,7 +75,7 @@ TEST(Nodes, AnswersTakeARoundTrip) {
   EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_round_trip, 32U);
 }
 
-TEST(Nodes, ThePolicySaysHowTheyDecideUnlessToldOtherwise) {
+TEST(Nodes, ConsistencyIsThatOfThePolicyUnlessOverridden) {
   Simulation simulation(R"(
   - { name: leased, consumer_key: ip, algorithm: fixed_window, rate: 100/min, consistency: leased }
   - { name: exact, consumer_key: ip, algorithm: fixed_window, rate: 100/min }
@@ -87,15 +87,15 @@ TEST(Nodes, ThePolicySaysHowTheyDecideUnlessToldOtherwise) {
   EXPECT_EQ(own.limits.at(0).consistency, "leased");
   EXPECT_EQ(own.limits.at(1).consistency, "exact");
   EXPECT_EQ(own.limits.at(2).consistency, "exact (small)");
-  const NodesReport told = on_nodes(simulation, 2, Consistency::leased);
-  EXPECT_EQ(told.consistency, "leased");
-  EXPECT_EQ(told.limits.at(1).consistency, "leased");
+  const NodesReport overridden = on_nodes(simulation, 2, Consistency::leased);
+  EXPECT_EQ(overridden.consistency, "leased");
+  EXPECT_EQ(overridden.limits.at(1).consistency, "leased");
   EXPECT_EQ(on_nodes(simulation, 2, Consistency::exact).limits.at(0).consistency, "exact");
 }
 
-// The first node is asked eight times: four for the store, four on a slice; with the eighth it gets four more. The
-// other node finds 4 of 16 left, which the store admits, and then nothing, while the first holds four unspent.
-Simulation held_by_another() {
+// The first node gets eight requests: four are decided by the store, four by a slice; with the eighth it leases four
+// more units. The store admits 4 of 16 for the other node, and then denies while the first has four unused units.
+Simulation leased_to_another_node() {
   Simulation simulation(R"(
   - { name: by-ip, consumer_key: ip, algorithm: fixed_window, rate: 16/min }
 )");
@@ -104,7 +104,7 @@ Simulation held_by_another() {
     simulation.request(at + 1, "192.0.2.2", "/", "", "POST");
   };
   for (int i = 0; i < 8; ++i) to_first(i * 20);
-  simulation.request(165, "192.0.2.3");  // so that the next is the second node's
+  simulation.request(165, "192.0.2.3");  // so that the next goes to the second node
   for (int i = 0; i < 7; ++i) {
     simulation.request(170 + i * 20, "192.0.2.1");
     simulation.request(171 + i * 20, "192.0.2.3");
@@ -112,8 +112,8 @@ Simulation held_by_another() {
   return simulation;
 }
 
-TEST(Nodes, WhatOneHoldsIsDeniedToTheOthers) {
-  Simulation simulation = held_by_another();
+TEST(Nodes, UnitsLeasedToOneNodeAreDeniedToTheOthers) {
+  Simulation simulation = leased_to_another_node();
   const NodesReport::OfLimit limit = on_nodes(simulation, 2, Consistency::leased).limits.at(0);
   EXPECT_EQ(limit.exact_denied, 0U);
   EXPECT_EQ(limit.denied, 3U);
@@ -122,22 +122,22 @@ TEST(Nodes, WhatOneHoldsIsDeniedToTheOthers) {
   EXPECT_EQ(limit.newly_admitted, 0U);
 }
 
-TEST(Nodes, WhatNobodySpendsGoesBack) {
-  Simulation simulation = held_by_another();
+TEST(Nodes, UnusedUnitsAreReturned) {
+  Simulation simulation = leased_to_another_node();
   simulation.request(1'501, "192.0.2.1");  // to the second node
   const NodesReport::OfLimit limit = on_nodes(simulation, 2, Consistency::leased).limits.at(0);
   EXPECT_EQ(limit.newly_denied, 3U);  // and not a fourth
 }
 
 TEST(Nodes, AClientCanStayOnItsNode) {
-  Simulation simulation = held_by_another();
+  Simulation simulation = leased_to_another_node();
   simulation.options.nodes.spread = Spread::client;
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.newly_denied, 0U);
   EXPECT_EQ(nodes.limits.at(0).denied, 0U);
 }
 
-// Three nodes that are asked in turn, far beyond the limit.
+// Three nodes with round-robin requests far beyond the limit.
 TEST(Nodes, ApproximateLimitsStayWithinTheirBound) {
   Simulation simulation(R"(
   - { name: rough, consumer_key: ip, algorithm: fixed_window, rate: 120/h }
@@ -154,7 +154,7 @@ TEST(Nodes, ApproximateLimitsStayWithinTheirBound) {
   EXPECT_EQ(limit.without_round_trip, limit.evaluated);
 }
 
-TEST(Nodes, TooManyAreRefused) {
+TEST(Nodes, TooManyAreAnError) {
   Simulation simulation(R"(
   - { name: any, consumer_key: ip, algorithm: fixed_window, rate: 100/min }
 )");
@@ -165,7 +165,7 @@ TEST(Nodes, TooManyAreRefused) {
   EXPECT_FALSE(simulate(simulation.options));
 }
 
-TEST(Nodes, TimesBeforeTheEpochAreTimesLikeOthers) {
+TEST(Nodes, TimesBeforeTheEpochAreValid) {
   for (const int year : {1, 1969, 2025}) {
     Simulation simulation(hundred_per_minute);
     for (int i = 0; i < 40; ++i) {
@@ -180,13 +180,14 @@ TEST(Nodes, TimesBeforeTheEpochAreTimesLikeOthers) {
   }
 }
 
-TEST(Nodes, AreInEveryFormOfTheReport) {
+TEST(Nodes, AreInEveryReportFormat) {
   Simulation simulation = forty_requests();
   simulation.options.nodes.nodes = 2;
   simulation.options.nodes.consistency = Consistency::leased;
   const Report report = simulation.run();
-  EXPECT_NE(report_text(report).find("On 2 nodes, leased, 1 ms from the store, requests in turn"), std::string::npos);
-  EXPECT_NE(report_text(report).find("without a trip 80.0 % of the requests; 12 messages"), std::string::npos);
+  EXPECT_NE(report_text(report).find("On 2 nodes, leased, 1 ms from the store, requests round-robin"),
+            std::string::npos);
+  EXPECT_NE(report_text(report).find("80.0 % of the requests without a round trip; 12 messages"), std::string::npos);
   EXPECT_NE(report_html(report).find("On 2 nodes, leased, 1 ms from the store"), std::string::npos);
   EXPECT_NE(report_json(report).find(R"("without_round_trip": 32)"), std::string::npos);
 }

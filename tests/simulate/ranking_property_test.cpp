@@ -1,4 +1,4 @@
-// A ranking in bounded memory against exact counts.
+// A ranking in bounded memory compared with exact counts.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -12,32 +12,32 @@ namespace {
 
 TEST(Ranking, IsExactWhileTheConsumersFit) {
   Ranking ranking;
-  for (std::uint64_t consumer = 1; consumer <= Ranking::most; ++consumer) {
+  for (std::uint64_t consumer = 1; consumer <= Ranking::max_entries; ++consumer) {
     for (std::uint64_t i = 0; i < consumer % 7 + 1; ++i) ranking.add(consumer);
   }
   EXPECT_TRUE(ranking.is_exact());
-  EXPECT_EQ(ranking.consumers(), Ranking::most);
+  EXPECT_EQ(ranking.consumers(), Ranking::max_entries);
   const auto top = ranking.top(20);
   ASSERT_EQ(top.size(), 20U);
   EXPECT_EQ(top.front().count, 7U);
-  EXPECT_EQ(top.front().consumer, 6U);  // of equals the lowest
+  EXPECT_EQ(top.front().consumer, 6U);  // ties are ordered by hash
   EXPECT_EQ(top.front().error, 0U);
 }
 
-TEST(Ranking, NamesOnlyWhoComesBackOnceConsumersComeAndGo) {
+TEST(Ranking, AfterAnEvictionOnlyRecurringConsumersGetNames) {
   Ranking ranking;
-  EXPECT_TRUE(Ranking::wants_name(ranking.add(1)));
-  for (std::uint64_t consumer = 2; consumer <= Ranking::most + 1; ++consumer) ranking.add(consumer);
-  EXPECT_FALSE(Ranking::wants_name(ranking.add(1'000'000)));
-  EXPECT_TRUE(Ranking::wants_name(ranking.add(1'000'000)));
+  EXPECT_TRUE(Ranking::needs_name(ranking.add(1)));
+  for (std::uint64_t consumer = 2; consumer <= Ranking::max_entries + 1; ++consumer) ranking.add(consumer);
+  EXPECT_FALSE(Ranking::needs_name(ranking.add(1'000'000)));
+  EXPECT_TRUE(Ranking::needs_name(ranking.add(1'000'000)));
 }
 
-// As a keyed hash would scatter them.
+// Scatters consumers like a keyed hash.
 std::uint64_t scattered(std::uint64_t number) {
   return (number + 1) * 0x9e37'79b9'7f4a'7c15 ^ (number + 1) * 0xbf58'476d'1ce4'e5b9 << 31;
 }
 
-RC_GTEST_PROP(RankingProperty, CountsHoldWithinTheirErrorAndNobodyLargeIsMissing, ()) {
+RC_GTEST_PROP(RankingProperty, CountsAreWithinTheirErrorAndNoLargeConsumerIsMissing, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint32_t>();
   const auto rare = *rc::gen::inRange<std::uint64_t>(1'000, 15'000);
   std::mt19937_64 random(seed);
@@ -50,8 +50,8 @@ RC_GTEST_PROP(RankingProperty, CountsHoldWithinTheirErrorAndNobodyLargeIsMissing
     ranking.add(consumer);
   }
   RC_ASSERT(ranking.total() == 20'000U);
-  const auto all = ranking.top(Ranking::most);
-  RC_ASSERT(all.size() <= Ranking::most);
+  const auto all = ranking.top(Ranking::max_entries);
+  RC_ASSERT(all.size() <= Ranking::max_entries);
   std::map<std::uint64_t, bool> listed;
   for (const auto& ranked : all) {
     const std::uint64_t truth = exact.at(ranked.consumer);

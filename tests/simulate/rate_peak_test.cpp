@@ -11,12 +11,12 @@ Instant at(std::int64_t second) {
   return Instant{seconds{second}};
 }
 
-TEST(RatePeak, WithoutRequestsThereIsNone) {
+TEST(RatePeak, IsEmptyWithoutRequests) {
   EXPECT_EQ(RatePeak{}.peaks().requests, 0U);
   EXPECT_EQ(RatePeak{}.peaks().second, Peak{});
 }
 
-TEST(RatePeak, BusiestSecondIsTheFirstOfEquals) {
+TEST(RatePeak, BusiestSecondIsTheFirstOfTies) {
   RatePeak rate;
   for (const std::int64_t second : {100, 101, 101, 102, 105, 105}) rate.add(second);
   const auto peaks = rate.peaks();
@@ -24,7 +24,7 @@ TEST(RatePeak, BusiestSecondIsTheFirstOfEquals) {
   EXPECT_EQ(peaks.second, (Peak{2, at(101)}));
 }
 
-TEST(RatePeak, MinuteIsAnySixtySecondsInARow) {
+TEST(RatePeak, MinuteIsAnySixtyConsecutiveSeconds) {
   RatePeak rate;
   rate.add(59);
   for (int i = 0; i < 3; ++i) rate.add(60);

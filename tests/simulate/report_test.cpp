@@ -1,4 +1,4 @@
-// The three ways to show a report.
+// The three formats of a report.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -39,7 +39,7 @@ std::filesystem::path golden_file() {
   return std::filesystem::path(WEIR_SOURCE_DIR) / "tests/simulate/golden/report.txt";
 }
 
-TEST(ReportText, IsAsItAlwaysWas) {
+TEST(ReportText, MatchesTheGoldenFile) {
   const std::string text = report_text(busy_day().run());
   if (std::getenv("WEIR_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_file()) << text;
   std::ostringstream golden;
@@ -47,7 +47,7 @@ TEST(ReportText, IsAsItAlwaysWas) {
   EXPECT_EQ(text, golden.str()) << "if this is meant to be: WEIR_UPDATE_GOLDEN=1, and look at the difference";
 }
 
-TEST(ReportText, EscapeSequencesOnlyWhenToldTo) {
+TEST(ReportText, EscapeSequencesOnlyOnRequest) {
   Simulation simulation = busy_day();
   simulation.request(50'000, "192.0.2.1", "/api/x", "\\u001b[31mred");
   for (int i = 0; i < 9; ++i) simulation.request(50'001, "192.0.2.1", "/api/x", "\\u001b[31mred");
@@ -58,7 +58,7 @@ TEST(ReportText, EscapeSequencesOnlyWhenToldTo) {
   EXPECT_EQ(coloured.find("\033[31m"), std::string::npos);
 }
 
-TEST(ReportJson, ParsesAndSaysWhatTheReportSays) {
+TEST(ReportJson, ParsesAndMatchesTheReport) {
   const Report report = busy_day().run();
   simdjson::dom::parser parser;
   const simdjson::padded_string text(report_json(report));
@@ -75,7 +75,7 @@ TEST(ReportJson, ParsesAndSaysWhatTheReportSays) {
   EXPECT_EQ(json["keys"].get_string().value(), "shown");
 }
 
-TEST(ReportJson, OfAnEmptyLogParsesToo) {
+TEST(ReportJson, ParsesForAnEmptyLog) {
   Simulation simulation("  - { name: a, consumer_key: ip, algorithm: fixed_window, rate: 1/min }\n");
   simdjson::dom::parser parser;
   simdjson::dom::element json;
@@ -84,7 +84,7 @@ TEST(ReportJson, OfAnEmptyLogParsesToo) {
   EXPECT_TRUE(json["comparison"].is_null());
 }
 
-// Every text of a report, as an attacker would write it.
+// A report whose texts are all written by an attacker.
 Report hostile() {
   const std::string attack = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;";
   Report report = busy_day().run();
@@ -125,8 +125,8 @@ std::size_t count(std::string_view text, std::string_view sign) {
   return found;
 }
 
-// tests/app/report_page_test.py looks at the page in a browser.
-TEST(ReportHtml, NothingInItCanBecomeMarkup) {
+// tests/app/report_page_test.py tests the page in a browser.
+TEST(ReportHtml, NoTextCanBecomeMarkup) {
   const Report report = hostile();
   const std::string page = report_html(report);
   constexpr std::string_view begin = "<script type=\"application/json\" id=\"report\">";
@@ -143,7 +143,7 @@ TEST(ReportHtml, NothingInItCanBecomeMarkup) {
   EXPECT_EQ(json["policy"]["name"].get_string().value(), report.policy.name);
 }
 
-TEST(ReportHtml, LoadsNothingFromAnywhere) {
+TEST(ReportHtml, LoadsNothing) {
   const std::string page = report_html(busy_day().run());
   for (const char* sign : {"https:", "src=", "href=", "@import", "url("}) {
     EXPECT_EQ(page.find(sign), std::string::npos) << sign;

@@ -1,4 +1,4 @@
-// Small logs with known answers.
+// Small logs with known results.
 #include "simulate/simulate.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(Simulate, ConsumersAreHashedUnlessKeysAreShown) {
   EXPECT_EQ(shown.policy.limits[0].hardest_hit.consumers.at(0).count, 2U);
 }
 
-TEST(Simulate, ConsumersAreCalledWhatTheCallerCallsThem) {
+TEST(Simulate, ConsumersGetTheNamesOfTheCaller) {
   Simulation simulation(two_per_minute);
   for (int i = 0; i < 4; ++i) simulation.request(i, "192.0.2.77");
   std::string key;
@@ -97,7 +97,7 @@ TEST(Simulate, ConsumersAreCalledWhatTheCallerCallsThem) {
   EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "ip=192.0.2.77");
 }
 
-TEST(Simulate, NumbersAreShownAsTheyWereWritten) {
+TEST(Simulate, NumbersAreShownAsWritten) {
   Simulation simulation("  - { name: a, consumer_key: ip, algorithm: gcra, rate: 300/min, burst: 20 }\n");
   simulation.request(0, "192.0.2.77");
   const LimitReport limit = simulation.run().policy.limits[0];
@@ -107,13 +107,13 @@ TEST(Simulate, NumbersAreShownAsTheyWereWritten) {
   EXPECT_EQ(limit.demand[0].rates[1].rate, "600/min");
 }
 
-TEST(Simulate, WhatAllShareIsNamedInAnyCase) {
+TEST(Simulate, SharedConsumersAreAlwaysShown) {
   Simulation simulation("  - { name: all, consumer_key: global, algorithm: fixed_window, rate: 1/min }\n");
   for (int i = 0; i < 2; ++i) simulation.request(i, "192.0.2.1");
   EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "global");
 }
 
-TEST(Simulate, ASecondPolicyJudgesTheSameRequests) {
+TEST(Simulate, ASecondPolicyDecidesTheSameRequests) {
   Simulation simulation(two_per_minute);
   simulation.options.candidate = ruleset(R"(
   - { name: by-user, consumer_key: user, algorithm: fixed_window, rate: 3/min }
@@ -179,7 +179,7 @@ TEST(Simulate, ShadowLimitsAndWarningsAreReportedAndDenyNothing) {
   EXPECT_EQ(report.policy.limits[1].hardest_hit.total, 1U);
 }
 
-TEST(Simulate, LinesThatAreNoneAndLateOnesAreSaid) {
+TEST(Simulate, InvalidAndLateLinesAreReported) {
   Simulation simulation(two_per_minute);
   simulation.request(10'000, "192.0.2.1");
   simulation.log += "{broken\n";
@@ -192,7 +192,7 @@ TEST(Simulate, LinesThatAreNoneAndLateOnesAreSaid) {
   EXPECT_EQ(hashed.log.late, 1U);
   ASSERT_EQ(hashed.log.examples.size(), 1U);
   EXPECT_EQ(hashed.log.examples[0].line_number, 2U);
-  EXPECT_EQ(hashed.log.examples[0].excerpt, "");  // it could name somebody
+  EXPECT_EQ(hashed.log.examples[0].excerpt, "");  // it could identify a client
   simulation.options.names = Names::shown;
   EXPECT_EQ(simulation.run().log.examples.at(0).excerpt, "{broken");
 }
@@ -220,7 +220,7 @@ TEST(Simulate, AnEmptyLogIsAnEmptyReport) {
   EXPECT_TRUE(report.policy.limits[0].demand.empty());
 }
 
-TEST(Simulate, SeveralLogsAreOneTraffic) {
+TEST(Simulate, SeveralLogsAreOneStream) {
   Simulation simulation(two_per_minute);
   const LogFile first(R"({"ts":1700000000.1,"remote_addr":"192.0.2.1","request_uri":"/"})"
                       "\n");
@@ -238,7 +238,7 @@ TEST(Simulate, SeveralLogsAreOneTraffic) {
   EXPECT_EQ(logs, (std::vector<std::size_t>{0, 1, 2}));
 }
 
-TEST(Simulate, WhatCannotBeOpenedIsAnError) {
+TEST(Simulate, ALogThatCannotBeOpenedIsAnError) {
   Simulation simulation(two_per_minute);
   simulation.options.logs = {"/nowhere/access.log"};
   const auto report = simulate(simulation.options);
@@ -248,10 +248,10 @@ TEST(Simulate, WhatCannotBeOpenedIsAnError) {
   EXPECT_FALSE(simulate(simulation.options).has_value());
 }
 
-// More consumers than the statistics may hold: decided all the same, and said to be a sample.
+// With more consumers than the statistics may sample, all are decided and the report shows the sampling ratio.
 TEST(Simulate, ConsumersBeyondTheBoundAreSampled) {
   Simulation simulation(two_per_minute);
-  simulation.options.max_consumers = 1;  // a limit gets a thousand at least
+  simulation.options.max_consumers = 1;  // a limit gets at least a thousand
   for (int i = 0; i < 5'000; ++i) {
     simulation.request(i, fmt::format("10.{}.{}.{}", i / 65'536, i / 256 % 256, i % 256));
   }

@@ -1,4 +1,4 @@
-// A simulation in a test: requests by hand, a policy as text, a report.
+// A test fixture: builds a log request by request, and simulates a policy on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ struct Simulation {
     log += '\n';
   }
 
-  // With what it cost, and for how many milliseconds it took: the log has them from then on.
+  // Adds a request with a cost and a duration in milliseconds; the log then has both fields.
   void costly(int at, int cost, std::optional<int> took, std::string_view target = "/") {
     options.log.fields = FieldMap::with(std::vector<std::string>{"cost=usage.tokens", "duration_ms=took"}).value();
     const std::string length = took ? std::to_string(*took) : "null";
@@ -60,7 +60,7 @@ struct Simulation {
     options.logs = {file.path()};
     auto report = simulate(options, on_progress);
     EXPECT_TRUE(report.has_value()) << report.error().message();
-    report->log.files = {"access.log"};  // not where this test happened to put it
+    report->log.files = {"access.log"};  // instead of the temporary path
     return *report;
   }
 };

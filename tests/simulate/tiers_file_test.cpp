@@ -16,7 +16,7 @@ std::string mistake_in(std::string_view text) {
   return file ? "none" : file.error().message();
 }
 
-TEST(TiersFile, SaysTheTierOfEachUser) {
+TEST(TiersFile, ReturnsTheTierOfEachUser) {
   const auto file =
       TiersFile::read("user,tier\n# staff\nalice,pro\r\n\n  bob , internal \ncarol,free", "tiers.csv", known);
   ASSERT_TRUE(file) << file.error().message();
@@ -28,15 +28,15 @@ TEST(TiersFile, SaysTheTierOfEachUser) {
   EXPECT_EQ(file->tier_of(""), "");
 }
 
-TEST(TiersFile, TakesUsersInQuotes) {
+TEST(TiersFile, AcceptsQuotedUsers) {
   const auto file = TiersFile::read("\"Doe, Jane\",pro\n\"a \"\"b\"\"\",\"internal\"\n", "tiers.csv", known);
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_EQ(file->tier_of("Doe, Jane"), "pro");
   EXPECT_EQ(file->tier_of("a \"b\""), "internal");
 }
 
-TEST(TiersFile, IsRefusedWithTheLineOfTheMistake) {
-  const std::string form = "not a user and a tier: write alice,pro, with quotes around what has a comma";
+TEST(TiersFile, ErrorsHaveTheLineNumber) {
+  const std::string form = "not a user and a tier; write alice,pro and quote a field that contains a comma";
   EXPECT_EQ(mistake_in("alice,pro\nbob\n"), "tiers.csv:2: " + form);
   EXPECT_EQ(mistake_in("alice,pro,x\n"), "tiers.csv:1: " + form);
   EXPECT_EQ(mistake_in("alice,\n"), "tiers.csv:1: " + form);
@@ -47,7 +47,7 @@ TEST(TiersFile, IsRefusedWithTheLineOfTheMistake) {
   EXPECT_EQ(mistake_in("alice,platinum\n"), "tiers.csv:1: unknown tier 'platinum'; the policy has free, pro, internal");
   EXPECT_EQ(mistake_in("alice,pro\nbob,pro\nalice,free\n"),
             "tiers.csv:3: duplicate user 'alice': the first is in line 1");
-  EXPECT_EQ(mistake_in("# nobody\nuser,tier\n"), "tiers.csv: lists no user: write lines like alice,pro");
+  EXPECT_EQ(mistake_in("# nobody\nuser,tier\n"), "tiers.csv: no users; write lines such as alice,pro");
 }
 
 }  // namespace

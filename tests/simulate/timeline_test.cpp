@@ -10,7 +10,7 @@ namespace {
 using std::chrono::seconds;
 using Bin = Timeline::Bin;
 
-TEST(Timeline, BeginsWithTheFirstSecondAndHasNoGaps) {
+TEST(Timeline, StartsWithTheFirstSecondAndHasNoGaps) {
   Timeline timeline;
   timeline.add(1000, true);
   timeline.add(1000, false);

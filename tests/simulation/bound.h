@@ -1,9 +1,9 @@
-// What one consumer may be admitted under one limit: the algorithm's own bound in every stretch, replayed over what was
-// admitted and nothing else. What the store forgot, and the units that were out at a pause or a leap that the
-// semantics exclude, are a credit that is used up once.
+// The maximum that one consumer may be admitted under one limit: the algorithm's own bound in every range, replayed
+// over the admissions alone. What the store forgot, and units that were out during a pause or a leap that the semantics
+// exclude, are a credit that can be used once.
 //
-// Times: a bucket refills by the time that passed for the store, of which a step back takes nothing away. A window is
-// the one that the units were granted or decided in, and weighs by the latest time that the store's clock has shown.
+// Times: a bucket refills by the time that passed for the store, from which a step back takes nothing. A window is the
+// one that the units were granted or decided in, and is weighted by the latest time that the store's clock has shown.
 #pragma once
 
 #include <algorithm>
@@ -19,30 +19,30 @@
 namespace weir::simulation {
 
 struct StoreTime {
-  std::uint64_t order = 0;  // among all that happened
+  std::uint64_t order = 0;  // among all events
   Micros at = 0;            // in the run
   Micros passed = 0;        // for the store
-  Micros latest = 0;        // that its clock has shown
+  Micros latest = 0;        // shown by its clock
 };
 
 class Bound {
  public:
   explicit Bound(const Limit& limit) noexcept : limit_(limit) {}
 
-  // `window`: its start; buckets have none.
+  // `window` is its start; buckets have none.
   void admit(StoreTime time, std::uint64_t units, Micros window) {
     events_.push_back({time, units, window, Kind::admitted});
   }
-  // The store lost charges, or no longer holds what is out.
+  // The store lost charges, or no longer holds the slices that are out.
   void add_credit(StoreTime time, std::uint64_t units) {
     if (units > 0) events_.push_back({time, units, 0, Kind::credit});
   }
-  // The store knows nothing of what was admitted before.
+  // The store has forgotten all earlier admissions.
   void forget(StoreTime time) { events_.push_back({time, 0, 0, Kind::forgotten}); }
-  // The store's clock steps back: a window that was over and is entered again is a new one.
+  // The store's clock steps back: an ended window that is entered again is a new one.
   void step_back(StoreTime time) { events_.push_back({time, 0, 0, Kind::stepped_back}); }
-  // From then on other numbers hold, of the same algorithm and window. `forgives`: what still counts of what was
-  // admitted under a larger limit is not held against what is admitted unasked under the new one.
+  // From then on other numbers apply, of the same algorithm and window. `forgives`: what still counts of admissions
+  // under a larger limit is not held against ungranted admissions under the new one.
   void renumber(StoreTime time, const Limit& limit, bool forgives) {
     events_.push_back({time, forgives ? std::uint64_t{1} : 0, 0, Kind::renumbered});
     later_limits_.push_back(limit);
@@ -52,7 +52,7 @@ class Bound {
     Micros at;
     std::uint64_t units;
   };
-  // The first admission that was too much. To be asked once, at the end: answers come later than decisions are made.
+  // The first admission that was too much. Call once, at the end: answers arrive later than decisions are made.
   [[nodiscard]] std::optional<Excess> first_excess() {
     std::ranges::stable_sort(events_, {}, [](const Event& event) { return event.time.order; });
     for (const Event& event : events_) {
@@ -89,7 +89,7 @@ class Bound {
 
   [[nodiscard]] bool is_bucket() const noexcept { return limit_.algorithm() < Algorithm::fixed_window; }
 
-  // What is used counts by the time that it takes; what is held, by the new numbers. The least that it can be.
+  // Used units count by the time that they take; held units, by the new numbers. The minimum that is possible.
   void renumber(Micros passed, bool forgives) {
     const Limit next = later_limits_[renumbered_++];
     if (is_bucket()) {
@@ -111,7 +111,7 @@ class Bound {
     at_ = passed;
   }
 
-  // Both give the units that are beyond the limit, and forget them.
+  // Both return the units beyond the limit, and drop them.
   std::uint64_t pour(const Event& event) {
     const Level token = limit_.rate().per.count();
     drain(event.time.passed);
@@ -133,7 +133,7 @@ class Bound {
 
   using Counts = std::map<Micros, std::uint64_t>;  // by the start of the window
 
-  // What counts of them at an admission.
+  // The units of `counts` that count at an admission.
   [[nodiscard]] std::uint64_t used(const Counts& counts, const Event& event) const {
     const auto of = [&](Micros window) {
       const auto found = counts.find(window);
@@ -149,13 +149,13 @@ class Bound {
 
   Limit limit_;
   std::vector<Limit> later_limits_;
-  std::size_t renumbered_ = 0;  // of them, those that hold
+  std::size_t renumbered_ = 0;  // number of limits already in effect
   std::vector<Event> events_;
   std::uint64_t credit_ = 0;
   Level level_ = 0;
   Micros at_ = 0;
   Counts counts_;
-  Counts counts_before_;  // of them, what was admitted before the numbers changed
+  Counts counts_before_;  // admitted before the numbers changed
 };
 
 }  // namespace weir::simulation

@@ -1,4 +1,4 @@
-// Virtual time: events happen in the order of their times, those of one time in the order in which they were made.
+// Virtual time: events run in order of time; events of one time, in order of creation.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class EventQueue {
   void at(Micros time, Work work) { events_.push({std::max(time, now_), next_++, std::move(work)}); }
   void after(Micros delay, Work work) { at(now_ + delay, std::move(work)); }
 
-  // All events up to `end`, with those that they make.
+  // Runs all events up to `end`, including those that they create.
   void run_until(Micros end) {
     while (!events_.empty() && events_.top().time <= end) {
       Event event = events_.top();
@@ -37,7 +37,7 @@ class EventQueue {
     std::uint64_t sequence;
     Work work;
 
-    bool operator<(const Event& other) const noexcept {  // the queue gives the greatest first
+    bool operator<(const Event& other) const noexcept {  // the queue returns the greatest first
       return time != other.time ? time > other.time : sequence > other.sequence;
     }
   };

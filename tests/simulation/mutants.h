@@ -1,5 +1,5 @@
-// Mistakes that were made, or nearly, planted around the code that makes them not: in the simulated store and on the
-// way to and from it. The simulation has to find each.
+// Bugs that were made, or nearly, planted around the correct code: in the simulated store and on the way to and from
+// it. The simulation must find each.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@ namespace weir::simulation {
 
 enum class Mutant : std::uint8_t {
   none,
-  charged_ahead,        // a slice is charged when it is granted, and what comes back is refunded
-  returned_twice,       // what is given back is also refunded
+  charged_ahead,        // a slice is charged when it is granted, and returned units are refunded
+  returned_twice,       // returned units are also refunded
   time_from_answer,     // a slice's time is counted from its answer
-  total_taken_unspent,  // what was spent while a renewal was in flight is not taken off its total
-  expired_after,        // slices that expired end behind the decision
-  // Of approximate limits.
-  others_not_subtracted,  // a slice is a share of what is left, whatever others hold of that
+  total_taken_unspent,  // units spent while a renewal was in flight are not deducted from its total
+  expired_after,        // expired slices are charged after the decision
+  // For approximate limits.
+  others_not_subtracted,  // a slice is a share of what is left, regardless of other holders
 };
 
 struct PlantedMutant {

@@ -1,5 +1,5 @@
-// The way of one node to the store: delays, losses, duplicates, and messages that overtake one another. A group whose
-// answer does not come within the timeout has failed; it may have been applied, and may still be.
+// The connection of one node to the store: delays, losses, duplicates and reordering. A group whose answer does not
+// arrive within the timeout has failed; it may have been applied, and may still be.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace weir::simulation {
 
-// A group on its way, apart from the one that the node keeps and may use again.
+// A group in transit, separate from the node's, which may be reused.
 struct Packet {
   explicit Packet(const store::Group& of, Micros at, Micros ticks) : group(of), sent_at(at), sent_ticks(ticks) {
     for (store::Check& check : group.checks) {
@@ -35,7 +35,7 @@ struct Packet {
   Micros sent_at;
   Micros sent_ticks;
   StoreTime applied;
-  std::vector<Micros> windows;  // of the slices that were granted
+  std::vector<Micros> windows;  // of the granted slices
 };
 
 class Network final : public store::Store {
@@ -57,7 +57,7 @@ class Network final : public store::Store {
   void submit(store::Batch batch) override {
     for (store::Group* const group : batch) {
       if (world_.queue.now() < node_->away_until) {
-        fail(*group, store::Failure::away);
+        fail(*group, store::Failure::unavailable);
       } else {
         send(*group);
       }

@@ -1,5 +1,4 @@
-// A process of a run from its start to its end: the real leased and outage stores over the simulated network, a clock
-// of its own, and the states of its limits.
+// A process of a run: the real leased and outage stores over the simulated network, with its own clock and limits.
 #pragma once
 
 #include <atomic>
@@ -95,10 +94,10 @@ class Node {
   bool is_alive = true;
   bool takes_requests = true;
   Micros stopped_until = 0;
-  Micros lost_until = 0;  // what it sends and is sent
+  Micros lost_until = 0;  // messages in both directions are lost until then
   Micros away_until = 0;
-  Micros not_covered_until = 0;  // a pause that is longer than slices can bear
-  Micros clock_lost = 0;         // that its clock stood still
+  Micros not_covered_until = 0;  // a pause that is longer than slices tolerate
+  Micros clock_lost = 0;         // how long its clock stood still
   Micros last_stop = 0;          // when it last ended
   std::vector<NodeLimit*> limits;
   // By key on the store: the window of the slice, and what was spent of it since the last message was sent.

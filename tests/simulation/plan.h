@@ -1,4 +1,4 @@
-// What a seed stands for: the limits, the nodes, the demand, the network and the faults of one run.
+// The plan of a seed: the limits, the nodes, the demand, the network and the faults of one run.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace weir::simulation {
 
-// std distributions differ between libraries; a seed has to mean the same everywhere.
+// std distributions differ between libraries; a seed must mean the same everywhere.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -40,17 +40,17 @@ struct LimitPlan {
 enum class Shape : std::uint8_t { steady, bursty, skewed, moving };
 
 enum class Fault : std::uint8_t {
-  cut_off,            // a node: what it sends, or what it is sent, is lost
-  away,               // a node knows that it has no connection
-  stopped,            // a node: its clock goes on
-  paused,             // a node, with its clock, for less than a slice can bear
-  paused_long,        // and for more
-  crashed,            // a node, and started again
-  shut_down,          // in order, and started again
+  cut_off,            // a node: messages in one direction are lost
+  disconnected,       // a node knows that it has no connection
+  stopped,            // a node: its clock continues
+  paused,             // a node and its clock, for less than slices tolerate
+  paused_long,        // for more than slices tolerate
+  crashed,            // a node, and restarted
+  shut_down,          // orderly, and restarted
   store_emptied,      // it restarts without its states
   store_failed_over,  // to one that lacks the last writes
-  leapt,              // the store's clock goes forward by less than slices can bear
-  leapt_far,          // and by more
+  leapt,              // the store's clock jumps forward by less than slices tolerate
+  leapt_far,          // by more than slices tolerate
   stepped_back,       // the store's clock
   reloaded,           // the limits have other numbers
 };
@@ -63,32 +63,32 @@ struct FaultPlan {
 };
 
 struct NetworkPlan {
-  Micros max_delay;  // each way, as a rule
-  double late = 0;   // messages that take up to a lease and a half
+  Micros max_delay;  // each way, usually
+  double late = 0;   // share of messages that take up to a lease and a half
   double lost = 0;
-  double doubled = 0;  // of those with messages about slices
+  double doubled = 0;  // share of those with slice messages
 };
 
 struct Plan {
-  // `kind`: of the limits that are not exact.
+  // `kind` is the consistency of the limits that are not exact.
   Plan(std::uint64_t seed, Consistency kind);
 
-  Micros lease;  // of an approximate limit, four syncs
+  Micros lease;  // four syncs for an approximate limit
   Micros timeout;
   std::size_t nodes;
   std::size_t keys;
   std::size_t max_slices;  // of a node and limit
   bool has_outage_store;
-  std::vector<LimitPlan> limits;  // a request asks the first, or the first two
+  std::vector<LimitPlan> limits;  // a request uses the first, or the first two
   std::vector<Limit> reloaded;    // the same with other numbers
-  double both = 0;                // how many requests ask two limits
+  double both = 0;                // share of requests that use two limits
   Shape shape;
   double requests_per_second = 0;
   std::int64_t dearest = 1;
   NetworkPlan network;
   std::vector<FaultPlan> faults;
 
-  // The faults are over, three leases have passed (40 syncs), what was measured is over, and nobody asks any more.
+  // The faults have ended; three leases (40 syncs) have passed; the measurement has ended; and there is no more demand.
   Micros quiet_at, measured_from, idle_at, ends_at;
 
  private:
@@ -150,7 +150,7 @@ inline void Plan::choose_limits(Random& random, Consistency kind) {
     limits.push_back({make_limit(algorithm, static_cast<std::uint64_t>(capacity), fill),
                       is_leased ? kind : Consistency::exact, static_cast<store::OnFailure>(random.between(0, 2))});
     const std::int64_t other = std::max<std::int64_t>(8, capacity * random.between(50, 200) / 100);
-    const bool is_window = algorithm >= Algorithm::fixed_window;  // whose length makes it another limit
+    const bool is_window = algorithm >= Algorithm::fixed_window;  // a different length would make it another limit
     reloaded.push_back(make_limit(algorithm, static_cast<std::uint64_t>(other),
                                   is_window ? fill : fill * random.between(50, 200) / 100));
   }
@@ -175,10 +175,9 @@ inline void Plan::choose_faults(Random& random) {
                     static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(nodes) - 1))};
     const bool is_of_clocks = fault.fault == Fault::paused || fault.fault == Fault::paused_long ||
                               fault.fault == Fault::leapt || fault.fault == Fault::leapt_far;
-    // Together they could be more than a slice can bear.
+    // Together they could exceed what slices tolerate.
     if (is_of_clocks && has_clock_fault) continue;
-    // What a store forgets is a credit of the moment (bound.h): if its clock moves as well, no window can be named for
-    // it.
+    // What a store forgets is a credit at that instant (bound.h): if its clock moves as well, the window is undefined.
     const bool forgets = kind == Fault::store_emptied || kind == Fault::store_failed_over;
     const bool moves = kind == Fault::leapt || kind == Fault::leapt_far || kind == Fault::stepped_back;
     if ((forgets && store_moves) || (moves && store_forgets)) continue;

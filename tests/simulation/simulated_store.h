@@ -1,5 +1,5 @@
-// The shared store of a run: the core on a map, with a clock that leaps, and failures that forget. Keeps account of the
-// units of every key, beside the ledger and by the messages alone.
+// The shared store of a run: the core on a map, with a clock that leaps, and failures that forget. Accounts for the
+// units of every key independently of the ledger, from the messages alone.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class SimulatedStore {
     std::uint64_t returned = 0;
     std::uint64_t expired = 0;
     std::uint64_t decided = 0;  // charged by decisions of the store
-    std::uint64_t unasked = 0;  // charged without having been granted
+    std::uint64_t unasked = 0;  // charged without a grant
 
     [[nodiscard]] std::uint64_t held() const noexcept { return granted - reported - returned - expired; }
     [[nodiscard]] std::uint64_t charged() const noexcept { return reported + expired + decided + unasked; }
@@ -34,7 +34,7 @@ class SimulatedStore {
 
   // Its clock, `at` microseconds into the run.
   [[nodiscard]] Instant clock(Micros at) const noexcept { return Instant{start + Duration{at + ahead_}}; }
-  // Each has a later place in the order.
+  // Each call is later in the order.
   [[nodiscard]] StoreTime time(Micros at) noexcept {
     return {++order_, at, at + leapt_, std::max(latest_, clock(at).time_since_epoch().count())};
   }
@@ -63,9 +63,9 @@ class SimulatedStore {
   [[nodiscard]] const core::Ledger& ledger(const std::string& key) { return states_.ledger(key); }
   [[nodiscard]] std::map<std::string, Account>& accounts() noexcept { return accounts_; }
 
-  // Whether the ledger holds what the messages say. The mutant that charges ahead keeps none.
+  // True if the ledger agrees with the messages. The mutant that charges ahead keeps no ledger.
   [[nodiscard]] bool is_balanced(const std::string& key) {
-    return mutant_ == Mutant::charged_ahead || accounts_[key].held() == states_.ledger(key).held();
+    return mutant_ == Mutant::charged_ahead || accounts_[key].held() == states_.ledger(key).leased_units();
   }
 
   [[nodiscard]] store::CoreStates states() const { return states_.copy(); }
@@ -74,7 +74,7 @@ class SimulatedStore {
     snapshot_ = states_.copy();
     accounts_then_ = accounts_;
   }
-  // Of a key, by going back to the snapshot: what was charged and granted since.
+  // What a key loses by restoring the snapshot: charges and grants since.
   [[nodiscard]] std::uint64_t lost_by_failover(const std::string& key) {
     const Account& now = accounts_[key];
     const Account& then = accounts_then_[key];
@@ -124,7 +124,7 @@ class SimulatedStore {
     account.granted += check.message()->answer.units - keep;
   }
 
-  // --- mutants
+  // Mutants
 
   void correct(const store::Check& check, std::uint64_t reserved, std::uint64_t actual, Micros at) {
     if (reserved == actual) return;
@@ -151,14 +151,14 @@ class SimulatedStore {
       if (own == slices.end()) continue;
       std::uint64_t all = 0;
       for (const core::Slice& slice : slices) all += slice.demand;
-      const std::uint64_t unused = answer.left + states_.ledger(check.key).held();
+      const std::uint64_t unused = answer.left + states_.ledger(check.key).leased_units();
       if (all == 0) continue;
       own->units = std::max(own->units, core::multiply_divide_ceil(unused, own->demand, all));
       answer.units = own->units;
     }
   }
 
-  // Slices are kept here, in place of the ledger.
+  // Slices are stored here instead of in the ledger.
   void take_back_charges(store::Group& group, Micros at) {
     for (store::Check& check : group.checks) {
       if (check.message() == nullptr) continue;

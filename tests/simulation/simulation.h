@@ -1,13 +1,13 @@
-// One run of a seed, and what has to hold in it:
+// One run of a seed, and its invariants:
 //
-//  1. No consumer is admitted more than the limit's algorithm allows in any stretch (bound.h), or than is stated for an
+//  1. No consumer is admitted more than the limit's algorithm allows in any range (bound.h), or than is stated for an
 //     approximate limit. What the outage rules admit is not counted there.
 //  2. Units are conserved at the store: granted = reported + returned + expired + held.
 //  3. No decision takes longer than its timeout; one on approximate limits takes no time.
 //  4. Three leases after the faults (approximate: 40 syncs), limits of 100 units and more admit 95 % of what exact ones
-//     would; less where demand comes in bursts (min_utilisation). Nobody spends a share of an approximate limit then.
-//  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
-//     asks any more, nothing is out.
+//     would; less for bursty demand (min_utilisation). No share of an approximate limit is spent then.
+//  5. Nothing grows without bound: a ledger has at most one slice per node that may hold one, and without demand
+//     nothing stays out.
 #pragma once
 
 #include <cstdint>
@@ -32,16 +32,16 @@ class Simulation {
     make_bounds();
   }
 
-  // What did not hold first, with a trace; nothing if all did.
+  // Returns the first violation, with a trace; empty if there is none.
   [[nodiscard]] std::optional<std::string> run();
 
-  // What the run came to, so that a test can tell one that does nothing.
+  // Totals of the run, so that a test can detect one that does nothing.
   struct Sums {
     std::uint64_t asked = 0;
     std::uint64_t on_slices = 0;  // admitted
     std::uint64_t by_store = 0;
     std::uint64_t by_outage_rules = 0;
-    double utilisation = -1;  // of what exact admits; -1: not measured
+    double utilisation = -1;  // of what exact limits admit; -1: not measured
   };
   [[nodiscard]] const Sums& sums() const noexcept { return sums_; }
 
@@ -57,18 +57,18 @@ class Simulation {
     std::size_t version = 0;
     StoreTime asked;
     Instant asked_by_store{};
-    std::vector<Micros> slice_windows;  // as it was when it was asked
+    std::vector<Micros> slice_windows;  // at the time of the request
     bool is_answered = false;
   };
 
-  // --- demand
+  // Demand
   void ask_on();
   void ask(Node& node, std::size_t key, std::uint64_t cost);
   [[nodiscard]] std::size_t choose_key();
   [[nodiscard]] bool is_counted(const Request& request, const StoreTime& decided) const noexcept;
   void note_answer(Request& request);
 
-  // --- faults
+  // Faults
   void begin(const FaultPlan& fault);
   void start_node(std::size_t place);
   void end_node(std::size_t place, Micros down);
@@ -77,7 +77,7 @@ class Simulation {
   void lose_states(bool all);
   void reload();
 
-  // --- what has to hold
+  // Invariants
   void make_bounds();
   void check_applied(Node& node, Packet& packet);
   void check_bounds();
@@ -87,7 +87,7 @@ class Simulation {
   [[nodiscard]] std::uint64_t out();  // units of the first limit
   void check_end();
   void fail(const std::string& what, int key, Micros at);
-  // What all nodes may admit together: the limit, or what an approximate one is stated to come to.
+  // What all nodes may admit together: the limit, or what is stated for an approximate one.
   [[nodiscard]] Limit most(std::size_t limit) const;
   [[nodiscard]] std::uint64_t allowance(std::size_t limit) const noexcept;
   [[nodiscard]] Bound& bound(std::size_t limit, std::size_t key) { return bounds_.at(shared_key(limit, key)); }
@@ -111,7 +111,7 @@ class Simulation {
   std::optional<std::string> failure_;
   Sums sums_;
 
-  StoreTime applied_;  // of the answer that is being delivered
+  StoreTime applied_;  // of the answer being delivered
   Network::World world_{plan_,
                         queue_,
                         random_,
@@ -120,9 +120,9 @@ class Simulation {
                         [this](const Packet& packet) { applied_ = packet.applied; }};
 
   std::vector<std::unique_ptr<Network>> networks_;
-  std::vector<std::unique_ptr<Node>> all_nodes_;  // those that ended, too
+  std::vector<std::unique_ptr<Node>> all_nodes_;  // including those that ended
   std::vector<std::unique_ptr<Request>> requests_;
-  std::vector<Node*> nodes_;  // null: not there at present
+  std::vector<Node*> nodes_;  // null: not running
   std::vector<std::pair<const Node*, Micros>> ended_;
   std::size_t version_ = 0;
   std::vector<Limit> numbers_;
@@ -130,7 +130,7 @@ class Simulation {
   std::map<std::string, Bound> bounds_;
   Micros forgot_at_ = -1;
   Micros stepped_back_ = 0;
-  store::CoreStates exact_;  // what the store knew when the faults were over
+  store::CoreStates exact_;  // what the store knew when the faults had ended
   std::uint64_t out_at_start_ = 0;
   std::uint64_t out_at_end_ = 0;
 };

@@ -1,5 +1,5 @@
-// Leased, approximate and exact limits, and the rules for outages, in worlds that seeds give; and planted mistakes that
-// have to be found there. script/simulate SEED shows all that happens in one.
+// Leased, approximate and exact limits, and the rules for outages, in seeded simulations; and planted bugs that must be
+// found. script/simulate SEED shows everything that happens in one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,13 +17,13 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// --- what is promised
+// Guarantees
 
 constexpr std::uint64_t shards = 8;
 
 class Seeds : public testing::TestWithParam<std::uint64_t> {};
 
-// WEIR_SIMULATION_SEEDS: of leased limits; of approximate ones half as many.
+// WEIR_SIMULATION_SEEDS: for leased limits; half as many for approximate ones.
 void expect_promises(Consistency kind, std::uint64_t shard) {
   const std::uint64_t seeds =
       number_from("WEIR_SIMULATION_SEEDS", cases(2'000)) / (kind == Consistency::approximate ? 2 : 1);
@@ -60,7 +60,7 @@ TEST_P(Seeds, KeepWhatIsPromisedOfApproximateLimits) {
 
 INSTANTIATE_TEST_SUITE_P(Shard, Seeds, testing::Range<std::uint64_t>(0, shards));
 
-// A seed gives the same run every time: otherwise none could be looked into.
+// A seed always gives the same run: otherwise failures could not be investigated.
 TEST(Seed, GivesTheSameRunAgain) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     Simulation first(seed, Consistency::approximate, Mutant::none, false);
@@ -74,7 +74,7 @@ TEST(Seed, GivesTheSameRunAgain) {
   }
 }
 
-// WEIR_SIMULATION_SEED: the one to be shown (script/simulate).
+// WEIR_SIMULATION_SEED: the seed to show (script/simulate).
 TEST(Seed, IsShown) {
   const bool is_approximate = std::getenv("WEIR_SIMULATION_APPROXIMATE") != nullptr;
   Simulation simulation(number_from("WEIR_SIMULATION_SEED", 1),
@@ -84,11 +84,11 @@ TEST(Seed, IsShown) {
   EXPECT_FALSE(failure) << *failure;
 }
 
-// --- planted mistakes
+// Planted bugs
 
 class Mutants : public testing::TestWithParam<PlantedMutant> {};
 
-// From the seed that is known to find it. WEIR_SIMULATION_SEARCH: from the first, as if none were known.
+// Starts from the seed that is known to find it. WEIR_SIMULATION_SEARCH: from the first, as if none were known.
 TEST_P(Mutants, AreFoundWithinAThousandSeeds) {
   const auto& [mutant, name, found_by] = GetParam();
   const Consistency kind = mutant == Mutant::others_not_subtracted ? Consistency::approximate : Consistency::leased;

@@ -24,7 +24,7 @@ inline std::optional<std::string> Simulation::run() {
   return failure_;
 }
 
-// --- demand
+// Demand
 
 inline void Simulation::ask_on() {
   if (queue_.now() >= plan_.idle_at) return;
@@ -76,7 +76,7 @@ inline void Simulation::ask(Node& node, std::size_t key, std::uint64_t cost) {
   node.store().submit(request);
 }
 
-// Not what is decided by the old numbers when new ones hold.
+// False for decisions by the old numbers after new ones apply.
 inline bool Simulation::is_counted(const Request& request, const StoreTime& decided) const noexcept {
   return request.version == version_ || (request.version + 1 == version_ && decided.order < reloaded_.order);
 }
@@ -110,7 +110,7 @@ inline void Simulation::note_answer(Request& request) {
     if (check.path == store::Path::slice || check.path == store::Path::approximate) {
       sums_.on_slices += units;
       request.node.spent[check.key] += units;
-      // It has to be of the window that it is spent in.
+      // It must belong to the window in which it is spent.
       const Micros length = numbers_[i].rate().per.count();
       const Micros present = core::window_start(core::micros(request.asked_by_store), length);
       const Micros window = std::max(request.slice_windows[i], present);
@@ -126,11 +126,11 @@ inline void Simulation::note_answer(Request& request) {
   }
 }
 
-// --- faults
+// Faults
 
 inline void Simulation::begin(const FaultPlan& fault) {
   static constexpr const char* names[] = {
-      "is cut off", "is away",          "is stopped",       "is paused",   "is paused long",  "crashes",
+      "is cut off", "is disconnected",  "is stopped",       "is paused",   "is paused long",  "crashes",
       "shuts down", "store is emptied", "store fails over", "clock leaps", "clock leaps far", "clock steps back",
       "reload"};
   trace_.add({queue_.now(), names[static_cast<std::size_t>(fault.fault)], static_cast<int>(fault.node), -1,
@@ -157,7 +157,7 @@ inline void Simulation::begin(const FaultPlan& fault) {
     case Fault::cut_off:
       node->lost_until = until;
       break;
-    case Fault::away:
+    case Fault::disconnected:
       node->away_until = until;
       break;
     case Fault::stopped:
@@ -206,8 +206,8 @@ inline void Simulation::end_node(std::size_t place, Micros down) {
   queue_.after(down, [this, place] { start_node(place); });
 }
 
-// What a node has out, and is granted while it does not know that time passes. A slice that ends with its window is
-// shorter than a lease, and bears no more than a quarter of that.
+// Credits what a node has out, and is granted while it does not notice that time passes. A slice that ends with its
+// window is shorter than a lease, and tolerates at most a quarter of that.
 inline void Simulation::pause(Node& node, Micros lasts, bool is_covered) {
   node.stopped_until = node.last_stop = std::max(node.stopped_until, queue_.now() + lasts);
   node.clock_lost += lasts;
@@ -225,7 +225,7 @@ inline void Simulation::leap(Micros by) {
   if (by > 0) {
     for_each_key([&](std::size_t limit, std::size_t key) {
       if (by <= plan_.lease / 5 && is_bucket(limit)) return;
-      bound(limit, key).add_credit(store_.time(queue_.now()), store_.ledger(shared_key(limit, key)).held());
+      bound(limit, key).add_credit(store_.time(queue_.now()), store_.ledger(shared_key(limit, key)).leased_units());
     });
   }
   if (by < 0) {
@@ -242,7 +242,7 @@ inline void Simulation::leap(Micros by) {
 inline void Simulation::lose_states(bool all) {
   for_each_key([&](std::size_t limit, std::size_t key) {
     const std::string name = shared_key(limit, key);
-    const std::uint64_t lost = all ? store_.ledger(name).held() : store_.lost_by_failover(name);
+    const std::uint64_t lost = all ? store_.ledger(name).leased_units() : store_.lost_by_failover(name);
     bound(limit, key).add_credit(store_.time(queue_.now()), lost);
     if (all) bound(limit, key).forget(store_.time(queue_.now()));
   });
@@ -267,7 +267,7 @@ inline void Simulation::reload() {
   }
 }
 
-// --- what has to hold
+// Invariants
 
 inline void Simulation::make_bounds() {
   for_each_key([&](std::size_t limit, std::size_t key) { bounds_.emplace(shared_key(limit, key), most(limit)); });
@@ -300,7 +300,7 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
       const auto slice = std::ranges::find(ledger.slices, said.holder, &core::Slice::holder);
       if (slice != ledger.slices.end()) packet.windows[i] = slice->window;
       if (now < node.not_covered_until) bound(limit, key).add_credit(packet.applied, answer.units);
-      trace_.add({now, answer.taken ? "is told" : "is refused", node.index, static_cast<int>(key),
+      trace_.add({now, answer.taken ? "is accepted" : "is rejected", node.index, static_cast<int>(key),
                   !trace_.prints()
                       ? ""
                       : "limit " + std::to_string(limit) + ", message " + std::to_string(said.number) + ", keeps " +
@@ -312,7 +312,7 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
       bound(limit, key).add_credit(packet.applied, check.cost.units());
     }
     if (!store_.is_balanced(check.key)) {
-      fail("the ledger holds " + std::to_string(ledger.held()) + " units, by the messages " +
+      fail("the ledger holds " + std::to_string(ledger.leased_units()) + " units, by the messages " +
                std::to_string(store_.accounts()[check.key].held()),
            static_cast<int>(key), now);
     }
@@ -334,11 +334,11 @@ inline void Simulation::check_bounds() {
   });
 }
 
-// What exact limits would have admitted since the faults were over, from what the store knew then, with no time on the
-// way. Of windows, whole ones. What is out of a bucket at the end is not wasted.
+// What exact limits would have admitted since the faults ended, from what the store knew then, without network delays.
+// For windows, whole ones. Units of a bucket that are out at the end are not wasted.
 inline void Simulation::check_utilisation() {
   if (numbers_[0].capacity() < 100) return;
-  // Whoever asks for more than an allowance is denied at first.
+  // A request for more than an allowance is denied at first.
   if (kind_ == Consistency::approximate && allowance(0) < static_cast<std::uint64_t>(plan_.dearest)) return;
   std::uint64_t by_exact = 0;
   std::uint64_t by_nodes = is_bucket(0) ? out_at_end_ - std::min(out_at_end_, out_at_start_) : 0;
@@ -369,10 +369,10 @@ inline bool Simulation::is_measured(const Request& request) const {
   return begins >= plan_.measured_from && begins + length <= plan_.idle_at;
 }
 
-// Steady demand on one limit. Units that nodes hold when a window ends are lost, which is seen where demand is about as
-// large as the limit. Where demand comes in bursts, moves or asks two limits, or where a window is hardly longer than a
-// slice, denials while others hold units (at most their slices, for a lease) weigh more. So does, of an approximate
-// counter, what comes back in the last moments of a window.
+// For steady demand on one limit. Units that nodes hold when a window ends are lost, which matters if demand is about
+// as large as the limit. If demand is bursty, moves or uses two limits, or if a window is hardly longer than a slice,
+// denials while others hold units (at most their slices, for a lease) matter more. So does, for an approximate counter,
+// what is regained in the last part of a window.
 inline double Simulation::min_utilisation() const {
   const bool is_steady = plan_.shape == Shape::steady || plan_.shape == Shape::skewed;
   const bool is_counter = numbers_[0].algorithm() == Algorithm::sliding_window_counter;
@@ -397,7 +397,7 @@ inline void Simulation::check_end() {
   for (const auto& node : all_nodes_) {
     for (const NodeLimit* limit : node->limits) {
       if (node->is_alive && limit->slices && limit->slices->out().units > 0) {
-        return fail("units are out when nobody asks", -1, queue_.now());
+        return fail("units are out without demand", -1, queue_.now());
       }
     }
   }
@@ -405,7 +405,7 @@ inline void Simulation::check_end() {
     const auto& slices = store_.ledger(name).slices;
     const Micros now = core::micros(store_.clock(queue_.now()));
     if (std::ranges::any_of(slices, [&](const core::Slice& slice) { return slice.until > now; })) {
-      return fail("the store holds units when nobody asks", -1, queue_.now());
+      return fail("the store has leased units without demand", -1, queue_.now());
     }
   }
 }

@@ -1,4 +1,4 @@
-// What happened in a run, to be read when something is wrong.
+// The events of a run, for debugging.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class Trace {
     lines_.push_back(std::move(line));
   }
 
-  // The last of them that concern the key, up to then.
+  // The last events that concern the key, up to then.
   [[nodiscard]] std::string last(int key, Micros until) const {
     std::vector<const TraceLine*> found;
     for (const TraceLine& line : lines_) {

@@ -1,4 +1,4 @@
-// Approximate limits on several nodes, over a store in memory that can be slow or away, and clocks of the test.
+// Approximate limits on several nodes, with an in-memory store that can be slow or unavailable, on test clocks.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -41,7 +41,7 @@ class ApproximateNode final : public Callback {
     last = group;
   }
 
-  // Of the approximate limit, and with `beside` of a second, exact one in the same group.
+  // Asks the approximate limit and, if `beside` is set, a second, exact one in the same group.
   bool ask(std::uint64_t cost = 1, std::uint64_t beside = 0) {
     Group& group = *groups_.emplace_back(std::make_unique<Group>());
     group.callback = this;
@@ -83,7 +83,7 @@ class ApproximateNode final : public Callback {
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
   std::size_t answers = 0;
-  std::uint64_t on_share = 0;  // of what was admitted last
+  std::uint64_t on_share = 0;  // of the last admission
 
  private:
   static Check check(const States& states, std::string name, std::uint64_t cost) {
@@ -137,7 +137,7 @@ std::vector<Limit> each_algorithm(std::uint64_t capacity, Duration fill) {
           *Limit::fixed_window({capacity, fill}), *Limit::sliding_window_counter({capacity, fill})};
 }
 
-TEST(Approximate, NobodyWaitsForASlowStore) {
+TEST(Approximate, NoRequestWaitsForASlowStore) {
   ApproximateNodes cluster(*Limit::token_bucket({{1'000, 100s}, 1'000}), 4);
   cluster.shared.holds = true;
   EXPECT_EQ(cluster[0].admitted_of(100), 1'000U / (4 * 4)) << "the allowance, and then denials";
@@ -156,7 +156,7 @@ TEST(Approximate, OneNodeGetsAllThatIsLeft) {
   }
 }
 
-// Each spends its allowance before the store is heard of: that is the worst.
+// The worst case: each node spends its allowance before the store answers.
 TEST(Approximate, AtMostAQuarterIsAdmittedBeyondTheLimit) {
   for (const Limit& limit : each_algorithm(1'000, 1h)) {
     ApproximateNodes cluster(limit, 5);
@@ -185,7 +185,7 @@ TEST(Approximate, WhatFoundRoomIsNotTheLastAllowance) {
     cluster.pass(20 * sync);
   }
   EXPECT_EQ(cluster[0].counts().unasked.load(), 20U);
-  EXPECT_EQ(cluster[0].table().out().slices, 0U) << "what nobody spends goes back";
+  EXPECT_EQ(cluster[0].table().out().slices, 0U) << "unused units are returned";
 }
 
 TEST(Approximate, WhatFoundNoneIsForAWindowOrATimeToFill) {
@@ -205,7 +205,7 @@ TEST(Approximate, WhatFoundNoneIsForAWindowOrATimeToFill) {
   }
 }
 
-// Steady demand of twice the limit, on nodes that are asked unequally.
+// Steady demand of twice the limit, unevenly distributed over the nodes.
 TEST(Approximate, SteadyDemandIsHeldWithinOnePercent) {
   for (const Limit& limit : each_algorithm(1'000, 1s)) {
     ApproximateNodes cluster(limit, 4);
@@ -231,7 +231,7 @@ TEST(Approximate, SteadyDemandIsHeldWithinOnePercent) {
 TEST(Approximate, AnAbsentStoreLeavesEachNodeItsShare) {
   for (const Limit& limit : each_algorithm(1'000, 100s)) {
     ApproximateNodes cluster(limit, 5);
-    cluster.shared.failing = Failure::away;
+    cluster.shared.failing = Failure::unavailable;
     EXPECT_EQ(cluster[0].admitted_of(2'000), 50U + 200U) << "the allowance, and a fifth";
     EXPECT_EQ(cluster[0].path(), Path::share);
     cluster.shared.failing = Failure::none;
@@ -240,14 +240,14 @@ TEST(Approximate, AnAbsentStoreLeavesEachNodeItsShare) {
   }
 }
 
-// A slice is of use for three syncs: two round trips have to fit in, or there is none between it and the next.
+// A slice is usable for three syncs: two round trips must fit, or there is a gap before the next slice.
 TEST(Approximate, AStoreThatIsTooSlowForItsSlicesLeavesEachNodeItsShare) {
   for (const Duration round_trip : {sync * 8 / 5, sync * 2, sync * 5 / 2, sync * 4}) {
     ApproximateNodes cluster(*Limit::token_bucket({{1'000, 100s}, 1'000}), 1);
     ApproximateNode& node = cluster[0];
     cluster.shared.holds = true;
     ASSERT_EQ(node.admitted_of(1'000), 250U);
-    for (int lost = 0; lost < 2; ++lost) {  // with two messages, and there is no allowance any more
+    for (int lost = 0; lost < 2; ++lost) {  // after two messages there is no allowance left
       while (cluster.shared.waiting() == 0) cluster.pass(5ms);
       cluster.shared.fail(Failure::timeout);
     }
@@ -265,7 +265,7 @@ TEST(Approximate, AStoreThatIsTooSlowForItsSlicesLeavesEachNodeItsShare) {
   }
 }
 
-// The slice ended before its answer came, but the store is well.
+// The slice ended before its answer arrived, but the store is healthy.
 TEST(Approximate, AnAnswerAtTheEndOfAWindowIsNotLate) {
   for (const Limit& limit : {*Limit::fixed_window({1'000, 10s}), *Limit::sliding_window_counter({1'000, 10s})}) {
     ApproximateNodes cluster(limit, 4);
@@ -296,16 +296,16 @@ TEST(Approximate, WhatMayHaveBeenChargedIsNotChargedAgain) {
 
 TEST(Approximate, WhatAnotherLimitDeniesIsPutBack) {
   ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 1);
-  EXPECT_TRUE(cluster[0].ask(1, 100)) << "unasked, and the exact one is used up";
+  EXPECT_TRUE(cluster[0].ask(1, 100)) << "without a grant; the exact limit is exhausted";
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(cluster[0].ask(1, 1));
   EXPECT_EQ(cluster.spend_all(0), 99U);
 }
 
-// Of a table that has given back all it had: a reload, or the end.
+// For a table that has returned all its slices: after a reload, or at shutdown.
 TEST(Approximate, WhatIsPutBackAfterAReloadGoesToTheStore) {
   ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 1);
   ApproximateNode& node = cluster[0];
-  ASSERT_TRUE(node.ask(1, 100)) << "unasked, and the exact one is used up";
+  ASSERT_TRUE(node.ask(1, 100)) << "without a grant; the exact limit is exhausted";
   while (node.table().out().units > 1) ASSERT_TRUE(node.ask());
   cluster.shared.holds = true;
   (void)node.ask(1, 1);

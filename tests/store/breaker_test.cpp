@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr Breaker::SteadyTime start{};
 
-// One event a row: what happens, and what the breaker is then.
+// One event per row, and the breaker's state afterwards.
 enum class Happens { good, slow, error, lost, alive, probe };
 
 struct BreakerStep {
@@ -71,7 +71,7 @@ TEST(Breaker, FiveErrorsInARowOpenIt) {
                             {0ms, Happens::error, BreakerState::open}});
 }
 
-TEST(Breaker, AGoodAnswerBetweenErrorsBeginsTheRowAnew) {
+TEST(Breaker, AGoodAnswerResetsTheErrorCount) {
   expect(closed_breaker(), {{0ms, Happens::error, BreakerState::closed},
                             {0ms, Happens::error, BreakerState::closed},
                             {0ms, Happens::error, BreakerState::closed},
@@ -128,7 +128,7 @@ TEST(Breaker, GoodAnswersBetweenTimeoutsDoNotKeepItClosed) {
     breaker.answered(1ms, start);
   }
   breaker.answered(1ms, start);
-  EXPECT_EQ(breaker.state(), BreakerState::closed) << "of nineteen";
+  EXPECT_EQ(breaker.state(), BreakerState::closed) << "nineteen are too few";
   breaker.timed_out(1, start + 1s);
   EXPECT_EQ(breaker.state(), BreakerState::open);
 }
@@ -138,7 +138,7 @@ TEST(Breaker, TimeoutsTogetherAreOneErrorButAsManySlowAnswers) {
   breaker.timed_out(19, start);
   EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.timed_out(0, start + 2s);
-  EXPECT_EQ(breaker.state(), BreakerState::closed) << "the first are forgotten";
+  EXPECT_EQ(breaker.state(), BreakerState::closed) << "the first have left the window";
   breaker.timed_out(20, start + 2s);
   EXPECT_EQ(breaker.state(), BreakerState::open);
 }
@@ -166,7 +166,7 @@ TEST(Breaker, OneProbeAtATimeDecides) {
   EXPECT_FALSE(breaker.begin_probe(start)) << "before its time";
   const auto due = breaker.probe_at();
   EXPECT_TRUE(breaker.begin_probe(due));
-  EXPECT_FALSE(breaker.begin_probe(due)) << "while one is under way";
+  EXPECT_FALSE(breaker.begin_probe(due)) << "while one is in flight";
   breaker.answered(1ms, due);
   EXPECT_EQ(breaker.state(), BreakerState::closed);
 }

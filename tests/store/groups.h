@@ -1,4 +1,4 @@
-// States of a limit for tests of stores, and groups that keep what became of them.
+// States of a limit for tests of stores, and groups that record their answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace weir::store {
 
-// A limit with a table of its own, half of which is this process's share.
+// A limit with its own table, half of which is this process's share.
 class BoundStates {
  public:
   explicit BoundStates(const Limit& limit) : limit_(limit) {

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant noon{12h};
 
-// Hashes are evenly spread, as those of a table are.
+// Hashes are uniform, like those of a table.
 table::KeyHash consumer(std::uint64_t number) {
   return {number * 0x9E3779B97F4A7C15U};
 }

@@ -1,4 +1,4 @@
-// Slices of a limit on several nodes, over a store in memory and clocks of the test.
+// Slices of a limit on several nodes, with an in-memory store and test clocks.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -42,7 +42,7 @@ class Node final : public Callback {
     last = group;
   }
 
-  // Of the leased limit, and with `beside` of a second, exact one in the same group.
+  // Asks the leased limit and, if `beside` is set, a second, exact one in the same group.
   bool ask(std::uint64_t cost = 1, std::uint64_t beside = 0, Operation operation = Operation::decide) {
     Group& group = *groups_.emplace_back(std::make_unique<Group>());
     group.operation = operation;
@@ -78,7 +78,7 @@ class Node final : public Callback {
   Holdings holdings;  // of the last look or reset
   std::size_t answers = 0;
 
-  // What is left after so much is given back.
+  // Gives units back and returns what remains.
   std::uint64_t give_back(std::uint64_t units) {
     Group& group = *groups_.emplace_back(std::make_unique<Group>());
     group.operation = Operation::settle;
@@ -118,13 +118,13 @@ TEST(Leased, MostDecisionsNeedNoTrip) {
   MemoryStore shared;
   Node node(shared, bucket(1, 1'000), 1);
   EXPECT_EQ(node.admitted_of(100), 100U);
-  shared.failing = Failure::away;  // what is decided now is decided here
+  shared.failing = Failure::unavailable;  // from here on this process decides
   const std::uint64_t rest = node.rest();
   EXPECT_GT(rest, 20U);
   EXPECT_EQ(node.admitted_of(rest), rest);
   EXPECT_EQ(node.last.checks[0].path, Path::slice);
   EXPECT_FALSE(node.ask());
-  EXPECT_EQ(node.last.failure, Failure::away);
+  EXPECT_EQ(node.last.failure, Failure::unavailable);
 }
 
 TEST(Leased, TheLimitIsNeverPassedByAnyNumberOfNodes) {
@@ -143,8 +143,8 @@ TEST(Leased, TheLimitIsNeverPassedByAnyNumberOfNodes) {
   }
 }
 
-// Charged ahead and clamped, as the obvious design has it, two bursts would pass here.
-TEST(Leased, ASliceThatLapsesIsCharged) {
+// If slices were charged in advance and clamped, two bursts would pass here.
+TEST(Leased, AnExpiredSliceIsCharged) {
   MemoryStore shared;
   const Limit limit = bucket(1, 1'000);
   Node gone(shared, limit, 1);
@@ -157,7 +157,7 @@ TEST(Leased, ASliceThatLapsesIsCharged) {
   EXPECT_LE(other.admitted_of(2'000), 1U + 1U) << "what expired counts as used; a second refills one";
 }
 
-TEST(Leased, WhatNobodySpendsGoesBack) {
+TEST(Leased, UnusedUnitsAreReturned) {
   MemoryStore shared;
   const Limit limit = bucket(1, 1'000);
   Node idle(shared, limit, 1);
@@ -192,15 +192,15 @@ TEST(Leased, ASliceIsSpentForThreeQuartersOfItsTime) {
   Node node(shared, bucket(1, 1'000), 1);
   node.admitted_of(100);
   ASSERT_GT(node.rest(), 0U);
-  shared.failing = Failure::away;
+  shared.failing = Failure::unavailable;
   shared.now += lease * 3 / 4 - 1us;
   EXPECT_TRUE(node.ask());
   shared.now += 1us;
   EXPECT_FALSE(node.ask());
-  EXPECT_EQ(node.last.failure, Failure::away);
+  EXPECT_EQ(node.last.failure, Failure::unavailable);
 }
 
-// While a message is in flight only what it keeps is spent, and the answer's total is less what was spent meanwhile.
+// While a message is in flight only what it keeps is spent; what was spent since is deducted from the answer's total.
 TEST(Leased, WhatIsSpentWhileAMessageIsInFlightIsNotSpentAgain) {
   MemoryStore shared;
   const Limit limit = bucket(1, 1'000);
@@ -261,10 +261,11 @@ TEST(Leased, ALookTellsWhatThisNodeCouldAdmit) {
   EXPECT_EQ(node.last.checks[0].decision.remaining, 900U);
   Node other(shared, bucket(1, 1'000), 2);
   EXPECT_TRUE(other.ask(0, 0, Operation::look));
-  EXPECT_EQ(other.last.checks[0].decision.remaining, 900U - node.rest()) << "what the first holds is not to be had";
+  EXPECT_EQ(other.last.checks[0].decision.remaining, 900U - node.rest())
+      << "the slice of the first node is not available";
 }
 
-// Used, held and left come to the limit; who holds it is told.
+// Used, held and remaining units add up to the limit; the holders are listed.
 TEST(Leased, ALookTellsWhatIsInTheStoreAndWhatIsOut) {
   for (const Limit& limit :
        {bucket(1, 1'000), *Limit::fixed_window({1'000, 1h}), *Limit::sliding_window_counter({1'000, 1h})}) {
@@ -278,7 +279,7 @@ TEST(Leased, ALookTellsWhatIsInTheStoreAndWhatIsOut) {
     const Holdings& seen = third.holdings;
     ASSERT_TRUE(seen.known);
     EXPECT_EQ(seen.at, shared.now);
-    EXPECT_EQ(seen.used + seen.held() + third.last.checks[0].decision.remaining, 1'000U);
+    EXPECT_EQ(seen.used + seen.leased_units() + third.last.checks[0].decision.remaining, 1'000U);
     ASSERT_EQ(seen.slices.size(), 2U);
     EXPECT_EQ(seen.slices[0].holder, 10U);
     EXPECT_GE(seen.slices[0].units, one.rest()) << "what it spent since is not reported yet";
@@ -291,15 +292,15 @@ TEST(Leased, ALookTellsWhatIsInTheStoreAndWhatIsOut) {
   }
 }
 
-TEST(Leased, WhatAStoreThatIsAwayHoldsIsNotKnown) {
+TEST(Leased, HoldingsOfAnUnavailableStoreAreUnknown) {
   MemoryStore shared;
   Node node(shared, bucket(1, 1'000), 1);
-  shared.failing = Failure::away;
+  shared.failing = Failure::unavailable;
   node.ask(0, 0, Operation::look);
   EXPECT_FALSE(node.holdings.known);
 }
 
-// A request that the slice and the store together have room for is decided by the store, with the slice given back.
+// A request that fits into the slice and the store together is decided by the store, with the slice returned.
 TEST(Leased, ALookSaysWhatADecisionWouldSay) {
   for (const std::uint64_t cost : {1U, 10U, 600U, 899U, 900U, 901U, 1'000U}) {
     MemoryStore shared;
@@ -332,7 +333,7 @@ TEST(Leased, AResetTellsWhatOthersMayStillSpend) {
   EXPECT_EQ(node.holdings.used, 0U);
 }
 
-// Given back is what is charged, never what others hold: so nothing is admitted twice.
+// Only charged units are given back, never those of other holders: so nothing is admitted twice.
 TEST(Leased, WhatIsGivenBackIsWhatWasCharged) {
   MemoryStore shared;
   Node holder(shared, *Limit::fixed_window({1'000, 1h}), 10);
@@ -341,12 +342,12 @@ TEST(Leased, WhatIsGivenBackIsWhatWasCharged) {
   node.ask(0, 0, Operation::look);
   const Holdings before = node.holdings;
   const std::uint64_t left = node.last.checks[0].decision.remaining;
-  ASSERT_GT(before.held(), 0U);
+  ASSERT_GT(before.leased_units(), 0U);
   EXPECT_EQ(node.give_back(3), left + 3);
   EXPECT_EQ(node.give_back(1'000), left + before.used) << "no more than was charged";
   node.ask(0, 0, Operation::look);
   EXPECT_EQ(node.holdings.used, 0U);
-  EXPECT_EQ(node.holdings.slices, before.slices) << "what is held stays held";
+  EXPECT_EQ(node.holdings.slices, before.slices) << "leased units stay leased";
 }
 
 TEST(Leased, WhatIsLeftAfterGivingBackHasTheNodesOwnSliceInIt) {
@@ -358,7 +359,7 @@ TEST(Leased, WhatIsLeftAfterGivingBackHasTheNodesOwnSliceInIt) {
   EXPECT_EQ(node.give_back(1), left + 1);
 }
 
-// Also without a message, and when the denial is remembered here: each is counted.
+// Denials are counted also without a message, and when a remembered denial is repeated here.
 TEST(Leased, DenialsWhileOthersHoldEnoughAreCounted) {
   MemoryStore shared;
   Node holder(shared, bucket(1, 100), 10);
@@ -374,10 +375,10 @@ TEST(Leased, DenialsWhileOthersHoldEnoughAreCounted) {
   EXPECT_FALSE(node.ask());
   EXPECT_EQ(node.counts().contended_denials, 5U) << "asked without a message";
   EXPECT_FALSE(node.ask(100));
-  EXPECT_EQ(node.counts().contended_denials, 5U) << "what others hold would not have been enough";
+  EXPECT_EQ(node.counts().contended_denials, 5U) << "the other slices would not have been enough";
 }
 
-TEST(Leased, DenialsOfWhatIsUsedUpAreNotForWhatOthersHold) {
+TEST(Leased, DenialsOfAnExhaustedLimitAreNotContended) {
   MemoryStore shared;
   Node node(shared, bucket(1, 100), 10);
   EXPECT_EQ(node.admitted_of(200), 100U);
@@ -412,19 +413,19 @@ TEST(Leased, ADenialIsRememberedForAMoment) {
   Node node(shared, bucket(1, 8), 1);
   node.admitted_of(20);
   const std::uint64_t asked = node.counts().messages;
-  shared.failing = Failure::away;
+  shared.failing = Failure::unavailable;
   EXPECT_FALSE(node.ask());
   EXPECT_EQ(node.last.failure, Failure::none) << "decided here";
   shared.now += lease / 64;
   EXPECT_FALSE(node.ask());
-  EXPECT_EQ(node.last.failure, Failure::away);
+  EXPECT_EQ(node.last.failure, Failure::unavailable);
   EXPECT_EQ(node.counts().messages, asked);
 }
 
-// A group that the store still decides has spent 3, and a renewal is sent meanwhile, which keeps them.
+// A group that the store still decides has spent 3, and a renewal that keeps them is sent in the meantime.
 class LeasedBeside : public testing::Test {
  protected:
-  // What is left when all is over and given back. Nothing comes back with time.
+  // What remains when everything is done and returned. Nothing refills.
   std::uint64_t left_with_beside(const Limit& limit, std::uint64_t beside, int renewals) {
     MemoryStore shared;
     Node node(shared, limit, 1);
@@ -470,7 +471,7 @@ TEST_F(LeasedBeside, WhatIsUsedIsReportedWithTheNextMessage) {
   }
 }
 
-// Granted, and then reported, given back, expired, or still there.
+// Granted units are reported, returned, expired, or still held.
 TEST(Leased, UnitsAreConserved) {
   MemoryStore shared;
   const Limit limit = bucket(100, 1'000);

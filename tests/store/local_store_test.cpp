@@ -1,4 +1,4 @@
-// The store in this process's own memory: groups on tables, at their own time.
+// The store in this process's memory: groups on tables, at their own time.
 #include "store/local/local_store.h"
 
 #include <array>
@@ -155,9 +155,9 @@ TEST_F(LocalStoreTest, TakesAsManyChecksAsAGroupMayHave) {
   EXPECT_EQ(left(large_, "63"), 10U);
 }
 
-// --- receipts
+// Receipts
 
-TEST_F(LocalStoreTest, ReceiptsAreTheCores) {
+TEST_F(LocalStoreTest, ReceiptsMatchTheCore) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ReceiptSuite suite(seed);

@@ -1,4 +1,4 @@
-// Who counts, on times that a test makes up.
+// Which nodes count, at simulated times.
 #include "store/node_list.h"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@ using SteadyTime = NodeList::SteadyTime;
 
 constexpr std::uint32_t until_counted = 64;
 
-// What a store has, and one node that reads it.
+// The lines in a store, and one node that reads them.
 class Scene {
  public:
-  // The next beat of that node, this one's too.
+  // The next beat of a node, possibly this one.
   void beat(const std::string& id, const std::string& policy = "p") {
     lines_[id] = "1767614400123 " + beat_text({{.name = "node-" + id, .version = "1", .policy = policy}, ++number_});
   }
@@ -49,7 +49,7 @@ class Scene {
 
 TEST(Beat, IsReadAsItWasWritten) {
   const std::vector<Beat> beats{
-      {.facts = {.name = "web-1", .version = "0.1.0", .policy = "875f"}, .number = 17, .leaves = false},
+      {.facts = {.name = "web-1", .version = "0.2.0", .policy = "875f"}, .number = 17, .leaves = false},
       {.facts = {.name = "a=b", .version = "", .policy = ""}, .number = ~std::uint64_t{0}, .leaves = true},
       {}};
   for (const Beat& beat : beats) EXPECT_EQ(read_beat(beat_text(beat)), beat) << beat_text(beat);
@@ -75,14 +75,14 @@ TEST(Beat, NamesAreWordsOfVisibleCharacters) {
             256U);
 }
 
-TEST(NodeList, BeforeTheFirstAnswerThereAreAsManyAsWereSaid) {
+TEST(NodeList, BeforeTheFirstAnswerTheConfiguredCountApplies) {
   const NodeList list("self", until_counted);
   EXPECT_EQ(list.count(), until_counted);
   EXPECT_TRUE(list.nodes(Scene::moment(0)).empty());
   EXPECT_EQ(NodeList("self", 0).count(), 1U);
 }
 
-TEST(NodeList, CountsWhoBeats) {
+TEST(NodeList, CountsNodesThatBeat) {
   Scene scene;
   EXPECT_EQ(scene.count_at(0), 1U);
   scene.beat("a");
@@ -111,12 +111,12 @@ TEST(NodeList, TwoMissedBeatsAreNotThree) {
   scene.beat("a");
   EXPECT_EQ(scene.count_at(0), 2U);
   for (const double at : {1.0, 2.0, 3.0}) EXPECT_EQ(scene.count_at(at), 2U) << at;
-  scene.beat("a");  // just after this node looked
+  scene.beat("a");  // just after this node read
   EXPECT_EQ(scene.count_at(3.9), 2U);
   for (const double at : {5.0, 6.0, 7.0}) EXPECT_EQ(scene.count_at(at), 2U) << at;
 }
 
-TEST(NodeList, WhoLeavesIsGoneAtOnceAndStaysSo) {
+TEST(NodeList, ALeavingNodeIsRemovedAtOnceAndStaysRemoved) {
   Scene scene;
   scene.beat("a");
   EXPECT_EQ(scene.count_at(0), 2U);
@@ -135,7 +135,7 @@ TEST(NodeList, ALineThatIsLostIsSilence) {
   EXPECT_EQ(scene.count_at(4), 1U);
 }
 
-TEST(NodeList, WhileTheStoreIsAwayTheCountStands) {
+TEST(NodeList, WhileTheStoreIsUnavailableTheCountStands) {
   Scene scene;
   scene.beat("a");
   scene.beat("b");
@@ -154,10 +154,10 @@ TEST(NodeList, AfterAnOutageTheOthersHaveTimeToFindBack) {
   scene.beat("a");
   for (double at = 66; at < 69; ++at) EXPECT_EQ(scene.count_at(at), 3U) << at;
   EXPECT_EQ(scene.count_at(69), 2U) << "b did not come back";
-  EXPECT_EQ(scene.count_at(70), 1U) << "a was heard of at 66 for the last time";
+  EXPECT_EQ(scene.count_at(70), 1U) << "a was last seen at 66";
 }
 
-TEST(NodeList, AnOutageBringsNobodyBackWhoWasGoneBefore) {
+TEST(NodeList, AnOutageDoesNotReviveRemovedNodes) {
   Scene scene;
   scene.beat("dead");
   scene.beat("left");
@@ -175,7 +175,7 @@ TEST(NodeList, ThisNodeAlwaysCounts) {
   EXPECT_EQ(list.count(), 1U);
 }
 
-TEST(NodeList, SaysWhoIsThere) {
+TEST(NodeList, ListsTheNodes) {
   Scene scene;
   scene.beat("b", "other");
   scene.beat("a");

@@ -1,4 +1,4 @@
-// Nodes that are asked evenly, and a shared store that fails in any order: together they stay within the limit.
+// Evenly loaded nodes and a shared store that fails in any order: together they stay within the limit.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -66,13 +66,13 @@ class Fleet {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
-const std::vector<Failure> ways{Failure::none, Failure::away, Failure::timeout, Failure::lost, Failure::refused};
-// What is admitted meanwhile is charged to the store later. In the others the store may have charged it, which this one
-// does not.
-const std::vector<Failure> charged_later{Failure::none, Failure::away, Failure::refused};
+const std::vector<Failure> ways{Failure::none, Failure::unavailable, Failure::timeout, Failure::lost, Failure::refused};
+// What is admitted during these failures is charged to the store later. In the others the store may have charged it;
+// this one does not.
+const std::vector<Failure> charged_later{Failure::none, Failure::unavailable, Failure::refused};
 
-// The store's burst, those of all shares, and what refills meanwhile. When the store is back, a request may be admitted
-// to each node before the others have charged what they admitted.
+// The store's burst, those of all shares, and the refill. When the store is back, one request per node may be admitted
+// before the other nodes have charged what they admitted.
 RC_GTEST_PROP(OutageFleet, StaysWithinTheRateOfABucketHoweverTheStoreFails, ()) {
   const auto nodes = *rc::gen::inRange<std::uint32_t>(2, 9);
   const auto burst = *rc::gen::inRange<std::uint64_t>(nodes, 60);
@@ -105,8 +105,8 @@ RC_GTEST_PROP(OutageFleet, AdmitsAWindowsLimitTwiceAtMostHoweverTheStoreFails, (
   }
 }
 
-// From the first failure on, what the store admits counts on the shares: nothing is admitted twice, but for a request
-// to each node before the others have charged what they admitted.
+// From the first failure on, what the store admits counts on the shares: nothing is admitted twice, except one request
+// per node before the others have charged what they admitted.
 RC_GTEST_PROP(OutageFleet, AdmitsAWindowsLimitOnceWhereTheStoreFailedBefore, ()) {
   const auto nodes = *rc::gen::inRange<std::uint32_t>(2, 9);
   const auto each = *rc::gen::inRange<std::uint64_t>(1, 20);
@@ -123,7 +123,7 @@ RC_GTEST_PROP(OutageFleet, AdmitsAWindowsLimitOnceWhereTheStoreFailedBefore, ())
 TEST(OutageFleet, AdmitsTheLimitInAnOutageFromTheStart) {
   for (const std::uint32_t nodes : {2U, 3U, 4U, 16U}) {
     Fleet fleet(nodes, *Limit::fixed_window({nodes * 5, Duration(1h)}));
-    fleet.set_failing(Failure::away);
+    fleet.set_failing(Failure::unavailable);
     EXPECT_EQ(fleet.ask(50), nodes * 5U);
   }
 }

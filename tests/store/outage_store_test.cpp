@@ -1,5 +1,5 @@
-// A store around one that can be away: how long a request waits for it, what holds then, and what it is told
-// afterwards.
+// A store around one that can be unavailable: how long a request waits for it, what applies then, and what is charged
+// to it afterwards.
 #include "store/outage/outage_store.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::array may_have_charged{Failure::timeout, Failure::lost, Failure::disagreement};
-constexpr std::array has_done_nothing{Failure::away, Failure::refused};
+constexpr std::array has_done_nothing{Failure::unavailable, Failure::refused};
 
 class OutageStoreTest : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class OutageStoreTest : public testing::Test {
     EXPECT_EQ(group.answers, inner_.holds ? 0 : 1);
     return group;
   }
-  // The inner store fails so, this time.
+  // Submits while the inner store fails in this way.
   Submitted& submit_failing(Failure failure, std::vector<Check> checks, Operation operation = Operation::decide,
                             Fallback fallback = Fallback::by_limit) {
     inner_.failing = failure;
@@ -56,7 +56,7 @@ class OutageStoreTest : public testing::Test {
   std::vector<std::unique_ptr<Submitted>> groups_;
 };
 
-// --- while it answers
+// While it answers
 
 TEST_F(OutageStoreTest, WhatTheInnerStoreDecidesIsTheAnswer) {
   const Submitted& group = submit({api_.check("alice", 3)});
@@ -64,7 +64,7 @@ TEST_F(OutageStoreTest, WhatTheInnerStoreDecidesIsTheAnswer) {
   EXPECT_EQ(group.failure, Failure::none);
   EXPECT_EQ(group.checks[0].path, Path::store);
   EXPECT_EQ(group.checks[0].decision.remaining, 7U);
-  EXPECT_FALSE(submit({api_.check("alice", 8)}).admitted) << "a denial is no failure";
+  EXPECT_FALSE(submit({api_.check("alice", 8)}).admitted) << "a denial is not a failure";
   EXPECT_FALSE(has_charges_);
 }
 
@@ -108,11 +108,11 @@ TEST_F(OutageStoreTest, ABatchIsOneBatchToTheInnerStore) {
   EXPECT_EQ(first.answers + second.answers, 2);
 }
 
-// --- what holds while it does not
+// While it does not answer
 
 TEST_F(OutageStoreTest, EveryFailureIsDecidedByTheLimitsOwnChoice) {
   for (const Failure failure :
-       {Failure::away, Failure::timeout, Failure::lost, Failure::refused, Failure::disagreement}) {
+       {Failure::unavailable, Failure::timeout, Failure::lost, Failure::refused, Failure::disagreement}) {
     const std::string consumer = "consumer " + std::to_string(static_cast<int>(failure));
     for (int i = 0; i < 7; ++i) {
       const Submitted& group = submit_failing(failure, {api_.check(consumer)});
@@ -133,11 +133,11 @@ TEST_F(OutageStoreTest, AnOpenLimitIsNotAskedAndAClosedOneDenies) {
   open.on_failure(OnFailure::open);
   closed.on_failure(OnFailure::closed);
   for (int i = 0; i < 5; ++i) {
-    const Submitted& passed = submit_failing(Failure::away, {open.check("alice")});
+    const Submitted& passed = submit_failing(Failure::unavailable, {open.check("alice")});
     EXPECT_TRUE(passed.admitted);
     EXPECT_EQ(passed.checks[0].path, Path::open);
   }
-  const Submitted& denied = submit_failing(Failure::away, {api_.check("alice"), closed.check("alice")});
+  const Submitted& denied = submit_failing(Failure::unavailable, {api_.check("alice"), closed.check("alice")});
   EXPECT_FALSE(denied.admitted);
   EXPECT_TRUE(denied.decided);
   EXPECT_EQ(denied.checks[1].path, Path::closed);
@@ -153,20 +153,20 @@ TEST_F(OutageStoreTest, AnOpenLimitDoesNotStandForTheOthers) {
   open.on_failure(OnFailure::open);
   int passed = 0;
   for (int i = 0; i < 8; ++i) {
-    passed += submit_failing(Failure::away, {open.check("alice"), api_.check("alice")}).admitted ? 1 : 0;
+    passed += submit_failing(Failure::unavailable, {open.check("alice"), api_.check("alice")}).admitted ? 1 : 0;
   }
   EXPECT_EQ(passed, 5);
 }
 
 TEST_F(OutageStoreTest, AGuardIsDecidedAsItsLimitIs) {
   BoundStates block(*Limit::gcra({{1, Duration(10min)}, 1}));
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice"), block.guard("alice")}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {block.check("alice")}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice"), block.guard("alice")}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {block.check("alice")}).admitted);
   const std::array<std::pair<OnFailure, Path>, 3> rows{
       {{OnFailure::share, Path::share}, {OnFailure::closed, Path::closed}, {OnFailure::open, Path::open}}};
   for (const auto& [choice, path] : rows) {
     block.on_failure(choice);
-    const Submitted& group = submit_failing(Failure::away, {api_.check("alice"), block.guard("alice")});
+    const Submitted& group = submit_failing(Failure::unavailable, {api_.check("alice"), block.guard("alice")});
     EXPECT_EQ(group.admitted, choice == OnFailure::open) << "it is not asked then";
     EXPECT_EQ(group.checks[1].path, path);
     EXPECT_EQ(group.checks[0].decision.remaining, choice == OnFailure::open ? 3U : 4U);
@@ -179,7 +179,7 @@ TEST_F(OutageStoreTest, AGroupMayHaveAsManyGuardsAsChecksThatAreCharged) {
   for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(api_.check(std::to_string(i)));
   for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(block.guard(std::to_string(i)));
   for (const bool is_unavailable : {false, true}) {
-    inner_.failing = is_unavailable ? Failure::away : Failure::none;
+    inner_.failing = is_unavailable ? Failure::unavailable : Failure::none;
     const Submitted& group = submit(checks);
     EXPECT_TRUE(group.admitted);
     for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -194,7 +194,7 @@ TEST_F(OutageStoreTest, WithoutAFallbackTheFailureIsReported) {
   EXPECT_EQ(group.failure, Failure::timeout);
   EXPECT_FALSE(group.decided);
   EXPECT_FALSE(group.admitted);
-  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice")}).checks[0].decision.remaining, 4U)
+  EXPECT_EQ(submit_failing(Failure::unavailable, {api_.check("alice")}).checks[0].decision.remaining, 4U)
       << "nothing was decided here";
 }
 
@@ -204,7 +204,7 @@ TEST_F(OutageStoreTest, WithAShareItIsDecidedHereWhateverTheLimitsSay) {
     states.on_failure(choice);
     for (int i = 0; i < 4; ++i) {
       const Submitted& group =
-          submit_failing(Failure::away, {states.check("alice")}, Operation::decide, Fallback::share);
+          submit_failing(Failure::unavailable, {states.check("alice")}, Operation::decide, Fallback::share);
       EXPECT_EQ(group.admitted, i < 2);
       EXPECT_EQ(group.checks[0].path, Path::share);
     }
@@ -215,26 +215,26 @@ TEST_F(OutageStoreTest, WhatIsToBeDecidedAtOnceDoesNotGoToTheInnerStore) {
   inner_.holds = true;
   Submitted group({api_.check("alice")});
   group.fallback = Fallback::at_once;
-  group.failure = Failure::away;
+  group.failure = Failure::unavailable;
   store_.submit(group);
   EXPECT_EQ(group.answers, 1);
   EXPECT_EQ(inner_.waiting(), 0U);
   EXPECT_TRUE(group.decided && group.admitted);
-  EXPECT_EQ(group.failure, Failure::away) << "as its request failed before";
+  EXPECT_EQ(group.failure, Failure::unavailable) << "as its request failed before";
   EXPECT_EQ(group.checks[0].path, Path::share);
 }
 
 TEST_F(OutageStoreTest, LooksAndSettlementsAreDecidedHereToo) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
-  const Submitted& look = submit_failing(Failure::away, {api_.check("alice", 0)}, Operation::look);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
+  const Submitted& look = submit_failing(Failure::unavailable, {api_.check("alice", 0)}, Operation::look);
   EXPECT_EQ(look.checks[0].decision.remaining, 1U);
   Submitted settled({api_.check("alice")}, Operation::settle);
   settled.fallback = Fallback::at_once;
-  settled.failure = Failure::away;
+  settled.failure = Failure::unavailable;
   settled.settlement = core::Settlement{Cost{4}, Cost{1}, {clock_.now(), Instant::max()}};
   store_.submit(settled);
   EXPECT_EQ(settled.answers, 1);
-  const Submitted& after = submit_failing(Failure::away, {api_.check("alice", 0)}, Operation::look);
+  const Submitted& after = submit_failing(Failure::unavailable, {api_.check("alice", 0)}, Operation::look);
   EXPECT_EQ(after.checks[0].decision.remaining, 4U);
 }
 
@@ -247,7 +247,7 @@ TEST_F(OutageStoreTest, OfALimitThatARequestBringsHalfIsAdmittedHere) {
     Check check = states->check("alice");
     check.rule = rule;
     for (int i = 0; i < 6; ++i) {
-      const Submitted& group = submit_failing(Failure::away, {check});
+      const Submitted& group = submit_failing(Failure::unavailable, {check});
       EXPECT_EQ(group.admitted, i < 4) << i;
       EXPECT_EQ(group.checks[0].rule, rule);
     }
@@ -258,10 +258,10 @@ TEST_F(OutageStoreTest, AReceiptGivenHereIsSettledHere) {
   core::ReceiptUse use{.id = {1, 2}, .lasts = 1h};
   Check check = api_.check("alice", 4);
   check.receipt = &use;
-  EXPECT_TRUE(submit_failing(Failure::away, {check}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {check}).admitted);
   EXPECT_EQ(use.result, core::ReceiptResult::done);
   use.actual = Cost{1};
-  const Submitted& settled = submit({check}, Operation::settle);  // the store is back, and knows nothing of it
+  const Submitted& settled = submit({check}, Operation::settle);  // the store is back and does not know it
   EXPECT_EQ(use.result, core::ReceiptResult::done);
   EXPECT_EQ(settled.checks[0].path, Path::share);
   EXPECT_EQ(settled.checks[0].decision.remaining, 4U);
@@ -270,13 +270,13 @@ TEST_F(OutageStoreTest, AReceiptGivenHereIsSettledHere) {
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 8U) << "what was settled is charged back";
 }
 
-TEST_F(OutageStoreTest, AReceiptOfTheStoreIsNotSettledWhileThatIsAway) {
+TEST_F(OutageStoreTest, AReceiptOfTheStoreIsNotSettledWhileItIsUnavailable) {
   core::ReceiptUse use{.id = {1, 2}, .lasts = 1h};
   Check check = api_.check("alice", 4);
   check.receipt = &use;
   EXPECT_TRUE(submit({check}).admitted);
   use.actual = Cost{0};
-  const Submitted& settled = submit_failing(Failure::away, {check}, Operation::settle);
+  const Submitted& settled = submit_failing(Failure::unavailable, {check}, Operation::settle);
   EXPECT_FALSE(settled.decided);
   EXPECT_EQ(use.result, core::ReceiptResult::none);
   submit({check}, Operation::settle);
@@ -284,18 +284,18 @@ TEST_F(OutageStoreTest, AReceiptOfTheStoreIsNotSettledWhileThatIsAway) {
   EXPECT_EQ(left_there(api_, "alice"), 10U);
 }
 
-// --- what it is told when it is back
+// Charges when it is back
 
 TEST_F(OutageStoreTest, WhatWasAdmittedHereIsChargedOnceWithTheNextDecision) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   EXPECT_TRUE(has_charges_);
-  EXPECT_EQ(submit({api_.check("bob")}).checks[0].decision.remaining, 9U) << "of another consumer nothing is known";
+  EXPECT_EQ(submit({api_.check("bob")}).checks[0].decision.remaining, 9U) << "another consumer is not affected";
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 5U);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 4U);
 }
 
 TEST_F(OutageStoreTest, OfSeveralGroupsInABatchTheFirstCharges) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   Submitted first({api_.check("alice")});
   Submitted second({api_.check("alice")});
   store_.submit(std::array<Group*, 2>{&first, &second});
@@ -304,14 +304,14 @@ TEST_F(OutageStoreTest, OfSeveralGroupsInABatchTheFirstCharges) {
 }
 
 TEST_F(OutageStoreTest, ADeniedDecisionChargesBackToo) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   EXPECT_FALSE(submit({api_.check("alice", 9)}).admitted);
   EXPECT_EQ(left_there(api_, "alice"), 6U);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 5U) << "and not again";
 }
 
 TEST_F(OutageStoreTest, LooksGuardsAndSettlementsChargeNothingBack) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   EXPECT_EQ(submit({api_.check("alice", 0)}, Operation::look).checks[0].decision.remaining, 10U);
   BoundStates other(*Limit::fixed_window({4, Duration(1h)}));
   EXPECT_TRUE(submit({other.check("alice"), api_.guard("alice")}).admitted);
@@ -337,46 +337,46 @@ TEST_F(OutageStoreTest, WhatMayHaveBeenChargedThereIsNotChargedBack) {
 }
 
 TEST_F(OutageStoreTest, ChargesThatCouldNotBeSentAreKeptAndThoseThatMayHaveBeenAreNot) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 3)}).admitted);
   EXPECT_TRUE(submit_failing(Failure::refused, {api_.check("alice", 1)}).admitted) << "that one is kept as well";
   EXPECT_EQ(submit({api_.check("alice", 0)}).checks[0].decision.remaining, 6U);
 
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("bob", 3)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("bob", 3)}).admitted);
   EXPECT_TRUE(submit_failing(Failure::timeout, {api_.check("bob", 1)}).admitted);
   EXPECT_EQ(submit({api_.check("bob", 0)}).checks[0].decision.remaining, 10U) << "as if it had been charged";
 }
 
 TEST_F(OutageStoreTest, WithoutAFallbackChargesThatCouldNotBeSentAreKeptToo) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
-  std::ignore = submit_failing(Failure::away, {api_.check("alice")}, Operation::decide, Fallback::none);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 3)}).admitted);
+  std::ignore = submit_failing(Failure::unavailable, {api_.check("alice")}, Operation::decide, Fallback::none);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 6U);
 }
 
-TEST_F(OutageStoreTest, WhatWasGotBackMeanwhileIsNotChargedBack) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
-  pass(60s);  // three of them, at half the rate
+TEST_F(OutageStoreTest, RefilledUnitsAreNotChargedBack) {
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
+  pass(60s);  // three tokens, at half the rate
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 8U);
 }
 
 TEST_F(OutageStoreTest, ChargingBackNeverGoesIntoDebtAndDeniesNothingItself) {
   EXPECT_TRUE(submit({api_.check("alice", 8)}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 5)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 5)}).admitted);
   const Submitted& denied = submit({api_.check("alice")});
   EXPECT_FALSE(denied.admitted);
   EXPECT_EQ(denied.checks[0].decision.retry_after, Duration(10s));
 }
 
 TEST_F(OutageStoreTest, WhatIsChargedBackStillCountsHereInTheNextOutage) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   EXPECT_TRUE(submit({api_.check("alice")}).admitted);
-  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 0U)
+  EXPECT_EQ(submit_failing(Failure::unavailable, {api_.check("alice", 0)}).checks[0].decision.remaining, 0U)
       << "four, and the one that the store has admitted since";
 }
 
 TEST_F(OutageStoreTest, LimitsThatDoNotChargeBackKeepNothing) {
   BoundStates warnings(*Limit::fixed_window({8, Duration(1h)}));
   warnings.without_charge_back();
-  EXPECT_TRUE(submit_failing(Failure::away, {warnings.check("alice", 3)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {warnings.check("alice", 3)}).admitted);
   EXPECT_FALSE(has_charges_);
   EXPECT_EQ(submit({warnings.check("alice")}).checks[0].decision.remaining, 7U);
 }
@@ -386,16 +386,16 @@ TEST_F(OutageStoreTest, AReportThatIsRepeatedHereIsChargedBackOnce) {
   core::ReceiptUse use{.id = {1, 2}};
   Check report = api_.check("alice", 2);
   report.receipt = &use;
-  submit_failing(Failure::away, {report}, Operation::report);
+  submit_failing(Failure::unavailable, {report}, Operation::report);
   EXPECT_EQ(use.result, core::ReceiptResult::done);
-  submit_failing(Failure::away, {report}, Operation::report);
+  submit_failing(Failure::unavailable, {report}, Operation::report);
   EXPECT_EQ(use.result, core::ReceiptResult::repeated);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 10U - 2 - 1);
 }
 
-// A group belongs to whoever submitted it: the store asks with a copy of its own.
+// A group belongs to its submitter: the store submits a copy.
 TEST_F(OutageStoreTest, AGroupStaysAsItIsUntilItIsAnswered) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   inner_.holds = true;
   Submitted& group = submit({api_.check("alice")});
   ASSERT_EQ(inner_.waiting(), 1U);
@@ -410,30 +410,31 @@ TEST_F(OutageStoreTest, AGroupStaysAsItIsUntilItIsAnswered) {
 
 TEST_F(OutageStoreTest, WhatAnotherStoreOnTheSameTablesKeptIsCharged) {
   OutageStore other(inner_, clock_, 10ms, has_charges_);
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   Submitted group({api_.check("alice")});
   other.submit(group);
   EXPECT_EQ(group.checks[0].decision.remaining, 5U);
 }
 
 TEST_F(OutageStoreTest, AConsumerThatIsForgottenIsForgottenHereToo) {
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 4)}).admitted);
   EXPECT_TRUE(submit({api_.check("alice")}, Operation::forget, Fallback::none).admitted);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 9U) << "nothing is charged back";
-  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 4U)
+  EXPECT_EQ(submit_failing(Failure::unavailable, {api_.check("alice", 0)}).checks[0].decision.remaining, 4U)
       << "the one that the store has admitted since";
 }
 
 TEST_F(OutageStoreTest, ForgettingThatFailsIsReported) {
-  const Submitted& group = submit_failing(Failure::away, {api_.check("alice")}, Operation::forget, Fallback::none);
-  EXPECT_EQ(group.failure, Failure::away);
+  const Submitted& group =
+      submit_failing(Failure::unavailable, {api_.check("alice")}, Operation::forget, Fallback::none);
+  EXPECT_EQ(group.failure, Failure::unavailable);
   EXPECT_FALSE(group.decided);
 }
 
-// --- callbacks
+// Callbacks
 
 TEST_F(OutageStoreTest, ACallbackMaySubmit) {
-  for (const Failure failure : {Failure::none, Failure::away}) {
+  for (const Failure failure : {Failure::none, Failure::unavailable}) {
     inner_.failing = failure;
     const std::string consumer = "consumer " + std::to_string(static_cast<int>(failure));
     Submitted first({api_.check(consumer)});
@@ -459,7 +460,7 @@ TEST_F(OutageStoreTest, AGroupMayBeSubmittedAgainFromItsCallback) {
   };
   store_.submit(group);
   inner_.deliver();
-  inner_.fail(Failure::away);
+  inner_.fail(Failure::unavailable);
   inner_.deliver_all();
   EXPECT_EQ(group.answers, 4);
   inner_.holds = false;
@@ -477,14 +478,14 @@ TEST_F(OutageStoreTest, WhatIsDecidedAtOnceAndWhatIsForwardedMayComeInOneBatch) 
   EXPECT_EQ(here.answers + there.answers, 2);
 }
 
-// --- shares that are divided by the number of nodes
+// Shares divided by the number of nodes
 
 TEST_F(OutageStoreTest, AShareFollowsTheNumberOfNodes) {
   std::atomic<std::uint32_t> nodes{4};
   OutageStore store(inner_, clock_, 10ms, has_charges_, &nodes);
   BoundStates login{*Limit::fixed_window({20, Duration(1min)})};
   login.divided();
-  inner_.failing = Failure::away;
+  inner_.failing = Failure::unavailable;
   const auto passing = [&](const std::string& consumer) {
     int passed = 0;
     for (int i = 0; i < 30; ++i) {
@@ -509,7 +510,7 @@ TEST_F(OutageStoreTest, WhatWasAdmittedOnADividedShareIsChargedBack) {
   OutageStore store(inner_, clock_, 10ms, has_charges_, &nodes);
   BoundStates login{*Limit::fixed_window({20, Duration(1min)})};
   login.divided();
-  inner_.failing = Failure::away;
+  inner_.failing = Failure::unavailable;
   for (int i = 0; i < 3; ++i) {
     Submitted group({login.check("alice")});
     store.submit(group);
@@ -521,39 +522,39 @@ TEST_F(OutageStoreTest, WhatWasAdmittedOnADividedShareIsChargedBack) {
   EXPECT_EQ(left_there(login, "alice"), 20U - 2 - 1) << "as much as the share has by now, and this one";
 }
 
-// --- a store that fails from time to time
+// A store that fails intermittently
 
 TEST_F(OutageStoreTest, WhatAnUnsteadyStoreAdmitsCountsOnTheShareToo) {
   submit_failing(Failure::timeout, {api_.check("bob")});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(submit({api_.check("alice")}).admitted);
-  inner_.failing = Failure::away;
+  inner_.failing = Failure::unavailable;
   int passed = 0;
   for (int i = 0; i < 10; ++i) passed += submit({api_.check("alice")}).admitted ? 1 : 0;
   EXPECT_EQ(passed, 5 - 3);
 }
 
 TEST_F(OutageStoreTest, OfMoreThanTheShareNothingIsLeftHere) {
-  submit_failing(Failure::away, {api_.check("bob")});
+  submit_failing(Failure::unavailable, {api_.check("bob")});
   EXPECT_TRUE(submit({api_.check("alice", 9)}).admitted);
-  EXPECT_FALSE(submit_failing(Failure::away, {api_.check("alice")}).admitted);
+  EXPECT_FALSE(submit_failing(Failure::unavailable, {api_.check("alice")}).admitted);
   EXPECT_EQ(left_there(api_, "alice"), 1U) << "and nothing is charged back for it";
 }
 
 TEST_F(OutageStoreTest, WhatAnUnsteadyStoreDeniesDoesNotCountHere) {
-  submit_failing(Failure::away, {api_.check("bob")});
+  submit_failing(Failure::unavailable, {api_.check("bob")});
   EXPECT_TRUE(submit({api_.check("alice", 2)}).admitted);
   EXPECT_FALSE(submit({api_.check("alice", 9)}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 3)}).admitted);
 }
 
 TEST_F(OutageStoreTest, AStoreThatHasNotFailedCountsAlone) {
   EXPECT_TRUE(submit({api_.check("alice", 9)}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 5)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 5)}).admitted);
 }
 
 TEST_F(OutageStoreTest, WhatABucketHasNoRoomForIsChargedAsItRefills) {
   EXPECT_TRUE(submit({api_.check("alice", 10)}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 3)}).admitted);
   EXPECT_FALSE(submit({api_.check("alice")}).admitted) << "nothing is left there, and no debt is made";
   pass(20s);  // two tokens there, one here
   EXPECT_FALSE(submit({api_.check("alice")}).admitted) << "they are charged";
@@ -564,7 +565,7 @@ TEST_F(OutageStoreTest, WhatABucketHasNoRoomForIsChargedAsItRefills) {
 TEST_F(OutageStoreTest, WhatAWindowHasNoRoomForIsForgotten) {
   const BoundStates login(*Limit::fixed_window({4, Duration(1h)}));
   EXPECT_TRUE(submit({login.check("alice", 4)}).admitted);
-  EXPECT_TRUE(submit_failing(Failure::away, {login.check("alice", 2)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {login.check("alice", 2)}).admitted);
   EXPECT_FALSE(submit({login.check("alice")}).admitted);
   inner_.holds = true;
   Submitted& next = submit({login.check("alice")});

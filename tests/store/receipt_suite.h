@@ -1,5 +1,5 @@
-// What every store has to do with receipts: random reserves, settlements, releases, extensions and reports among plain
-// decisions, on limits of every algorithm, held against the core on a map.
+// The conformance suite of receipts for all stores: random reserves, settlements, releases, extensions and reports
+// among plain decisions, on limits of every algorithm, compared with the core on a map.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace weir::store {
 
 class ReceiptSuite {
  public:
-  // From `start` on, by the clock of the store.
+  // Starts at `start`, by the store's clock.
   explicit ReceiptSuite(std::uint64_t seed, Instant start = Instant{std::chrono::seconds(1'700'000'000)})
       : random_(seed), now_(start) {
     const Rate rate{3, Duration(std::chrono::seconds(2))};
@@ -35,7 +35,7 @@ class ReceiptSuite {
     }
   }
 
-  // `submit(group, now)` has the store under test answer the group as of then.
+  // `submit(group, now)` makes the store under test answer the group as of then.
   template <class Submit>
   void run(std::size_t groups, const Submit& submit) {
     CoreStates core;
@@ -85,7 +85,7 @@ class ReceiptSuite {
   }
   [[nodiscard]] core::ReceiptId next_id() { return {7, 1 + below(24)}; }
 
-  // All checks of a group reserve under one id, and a key comes twice now and then.
+  // All checks of a group reserve under one id, and some keys occur twice.
   void fill(Group& group) {
     const std::uint64_t kind = below(20);
     group.operation = kind < 10   ? Operation::decide
@@ -105,7 +105,7 @@ class ReceiptSuite {
     }
     while (group.checks.empty() || (group.operation == Operation::decide && one_in(2) && group.checks.size() < 4)) {
       Check check = next_check();
-      // What a log that comes twice in a denied group has left, a table tells uncharged.
+      // For a log that occurs twice in a denied group, a table reports what remains without the charge.
       const bool is_repeated_log =
           std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(*check.rule) &&
           std::ranges::any_of(group.checks, [&](const Check& other) { return other.key == check.key; });

@@ -19,13 +19,13 @@ std::string key(const SharedKeys& keys, const StateId& id, std::string_view cons
   return written;
 }
 
-// What decides where a cluster keeps a key.
+// The hash tag, which determines the slot in a cluster.
 std::string tag_of(const std::string& key) {
   const std::size_t begin = key.find('{');
   return key.substr(begin + 1, key.find('}', begin) - begin - 1);
 }
 
-TEST(SharedKeys, SaysWhatIsCountedForWhom) {
+TEST(SharedKeys, NamesTheLimitAndTheConsumer) {
   const SharedKeys keys("weir:", "");
   struct Row {
     StateId id;
@@ -99,7 +99,7 @@ TEST(SharedKeys, LongConsumersAreHashed) {
   const SharedKeys keys("weir:", "");
   const StateId id{"api", Purpose::live, Algorithm::gcra, {}};
   EXPECT_EQ(key(keys, id, std::string(64, 'x')), "weir:{api:" + std::string(64, 'x') + "}:gcra");
-  // HMAC-SHA-256 under no secret, its first half, in base64.
+  // HMAC-SHA-256 without a secret, its first half, in base64.
   EXPECT_EQ(key(keys, id, std::string(65, 'x')), "weir:{api:#YI1wTHt7Il42lCblA_3szg}:gcra");
 }
 

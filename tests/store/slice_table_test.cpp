@@ -24,7 +24,7 @@ SliceTable::Options slice_options(const std::shared_ptr<SliceHolder>& holder) {
 
 class SliceTableTest : public testing::Test {
  protected:
-  // Asks for a slice of alice's units, and is granted so many.
+  // Requests a slice of alice's units, and grants it.
   void grant(std::uint64_t units) {
     EXPECT_EQ(table_.take(alice, Cost{4}, 0).answer, SliceTable::Answer::ask);
     const auto message = table_.ask(alice, "alice", 0);

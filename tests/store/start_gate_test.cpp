@@ -61,13 +61,13 @@ TEST_F(StartGateTest, ACallbackMaySubmitWhileItOpens) {
   EXPECT_TRUE(next.admitted);
 }
 
-TEST_F(StartGateTest, AnInnerStoreThatIsUnavailableIsToldWhenItOpens) {
+TEST_F(StartGateTest, AnUnavailableInnerStoreIsReportedWhenTheGateOpens) {
   Submitted group({api_.check("alice")});
   gate_.submit(group);
-  inner_.failing = Failure::away;
+  inner_.failing = Failure::unavailable;
   gate_.open();
   EXPECT_EQ(group.answers, 1);
-  EXPECT_EQ(group.failure, Failure::away);
+  EXPECT_EQ(group.failure, Failure::unavailable);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(StateId, OfACalendarHasItsUnit) {
   const core::UnevenCalendar there(24h, 2);
   const StateId id = state_id("api", Purpose::live, *Limit::fixed_window(10, here));
   EXPECT_EQ(id, state_id("api", Purpose::live, *Limit::fixed_window(20, there)));
-  EXPECT_NE(id, state_id("api", Purpose::live, *Limit::fixed_window({10, core::usual_length(here.unit())})));
+  EXPECT_NE(id, state_id("api", Purpose::live, *Limit::fixed_window({10, core::nominal_length(here.unit())})));
   EXPECT_EQ(state_name(id), "limit-api.live.fixed_window.month");
 }
 

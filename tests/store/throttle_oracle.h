@@ -1,4 +1,4 @@
-// CL.THROTTLE as redis-cell says it, in the plainest way: one arrival time per key, in N-ths of a microsecond.
+// CL.THROTTLE as redis-cell defines it, in the simplest form: one arrival time per key, in N-ths of a microsecond.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class ThrottleOracle {
 
   static std::int64_t ceiling(Number nths, Number n) { return static_cast<std::int64_t>((nths + n - 1) / n); }
 
-  // Under another N: the first time in N-ths that falls on the same 8,192-th of a microsecond, rounded up, or later.
+  // Under another N: the first time in N-ths that maps to the same 8,192-th of a microsecond, rounded up, or later.
   Number arrival(const std::string& key, Number n) const {
     constexpr Number parts_of_one = 8192;
     const auto found = arrivals_.find(key);

@@ -1,4 +1,4 @@
-// The table of CL.THROTTLE answers as redis-cell does, to the microsecond, whatever numbers each call brings.
+// The table of CL.THROTTLE answers like redis-cell, to the microsecond, whatever numbers each call has.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -20,7 +20,7 @@ BucketNumbers any_numbers() {
           static_cast<std::uint64_t>(any(1, 20))};
 }
 
-// Of which a narrow cell has all.
+// Numbers that a narrow cell stores exactly.
 BucketNumbers any_narrow_numbers() {
   return {{static_cast<std::uint64_t>(any(1, any(0, 1) == 0 ? 8'192 : 60)), Duration{any(1, 20'000)}},
           static_cast<std::uint64_t>(any(1, 20))};
@@ -49,8 +49,8 @@ RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesInNarrowCells, ()) {
   expect_answers_of_redis_cell({any_narrow_numbers(), any_narrow_numbers(), any_narrow_numbers()});
 }
 
-// Nothing is lost in 8,192-ths, and so nothing drifts: after each charge a cell holds another remainder, and the next
-// decision is the one that the core makes of a state which holds it exactly.
+// Nothing is lost in 8,192-ths, and so nothing drifts: after each charge a cell has another remainder, and the next
+// decision equals the core's on an exact state.
 RC_GTEST_PROP(ThrottleTable, RemaindersComeBackAsTheyWere, ()) {
   const std::int64_t n = any(1, 8'192);
   const core::Gcra::Limit limit(

@@ -85,8 +85,8 @@ TEST_F(ThrottleTableTest, RatesTooFineForNarrowCellsTakeStatesOver) {
   EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "alice").remaining, 5U);
 }
 
-// Two at a time ask for the same key, one at a rate that moves it: together they get what one of them would. The fine
-// rate is the slightly faster one, so that what it leaves rounds up to whole tokens of the other.
+// Two threads use the same key, one at a rate that moves it: together they get what one of them would. The fine rate is
+// slightly faster, so that what it leaves rounds up to whole tokens of the other.
 TEST_F(ThrottleTableTest, KeysAreAdmittedWhatTheyWouldBeWhileTheyMove) {
   constexpr std::uint64_t burst = 20;
   constexpr int tables = 40;
@@ -133,7 +133,7 @@ TEST_F(ThrottleTableTest, MemoryStaysWithinTheBudgetAndNewcomersShare) {
       << "the one that was there first has a state of its own";
 }
 
-TEST_F(ThrottleTableTest, WithoutRoomAFineRateTakesNobodysState) {
+TEST_F(ThrottleTableTest, WithoutRoomAFineRateEvictsNoState) {
   table_ = *ThrottleTable::create(std::size_t{1} << 20, {1, 2});
   for (int key = 0; key < 60'000; ++key) std::ignore = take(five_at_one_a_second_, 3, noon, std::to_string(key));
   const std::uint64_t shared_before = table_->overflowed();
@@ -194,7 +194,7 @@ TEST_F(ThrottleTableTest, KeyTakesAtMostTwentyFourBytes) {
   EXPECT_LT(table_->bytes_used() - before, 50'000U * 24);
 }
 
-TEST(ThrottleTable, BudgetThatIsTooSmallIsToldWithTheLeast) {
+TEST(ThrottleTable, BudgetThatIsTooSmallIsRejectedWithTheMinimum) {
   std::size_t enough = 150'000;  // for one kind of cells
   const auto made = ThrottleTable::create(enough, {1, 2});
   ASSERT_FALSE(made);

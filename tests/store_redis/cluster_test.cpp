@@ -1,4 +1,4 @@
-// The slot of a key is the one that a Redis server takes it for; the map is what a server says.
+// Key slots agree with those of a Redis server; the map is what a server returns.
 #include "store/redis/cluster.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ std::string bulk(std::string_view text) {
   return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
-// As Redis 7 says it: with the node's id, and a list of other things.
+// As Redis 7 returns it: with the node's id and a list of metadata.
 std::string node(const std::string& host, int port) {
   return "*4\r\n" + host + ':' + std::to_string(port) + "\r\n" + bulk("0123456789abcdef") + "*0\r\n";
 }
@@ -74,7 +74,7 @@ std::string range(int first, int last, const std::string& master) {
 }
 
 std::string text_of(const net::Endpoint* endpoint) {
-  return endpoint == nullptr ? "nobody" : endpoint->text();
+  return endpoint == nullptr ? "none" : endpoint->text();
 }
 
 TEST(ClusterMap, NamesTheMasterOfEachSlot) {
@@ -106,7 +106,7 @@ TEST(ClusterMap, AMasterOfSeveralRangesIsOne) {
   EXPECT_EQ(map->master_of(0), map->master_of(299));
 }
 
-TEST(ClusterMap, SlotsThatNobodyServesHaveNoMaster) {
+TEST(ClusterMap, UnservedSlotsHaveNoMaster) {
   const ParsedReply reply("*1\r\n" + range(10, 20, node(bulk("10.0.0.1"), 6379)));
   const auto map = ClusterMap::read(reply.get(), asked_node);
   ASSERT_TRUE(map.has_value());
@@ -125,8 +125,8 @@ TEST(ClusterMap, AHostThatIsLeftOutIsTheOneThatWasAsked) {
   } rows[] = {
       {bulk(""), asked_node, "10.0.0.9:7001"},
       {"$-1\r\n", asked_node, "10.0.0.9:7001"},
-      {bulk("?"), asked_node, "nobody"},
-      {bulk(""), {"", 0, "/run/redis.sock"}, "nobody"},
+      {bulk("?"), asked_node, "none"},
+      {bulk(""), {"", 0, "/run/redis.sock"}, "none"},
   };
   for (const auto& row : rows) {
     const ParsedReply reply("*1\r\n" + range(0, 16383, node(row.host, 7001)));
@@ -136,16 +136,15 @@ TEST(ClusterMap, AHostThatIsLeftOutIsTheOneThatWasAsked) {
   }
 }
 
-TEST(ClusterMap, AnswersOfOtherKindsAreRefused) {
+TEST(ClusterMap, AnswersOfOtherKindsAreRejected) {
   const std::string master = node(bulk("10.0.0.1"), 6379);
-  const std::string not_a_list =
-      "10.0.0.9:6379: its answer to CLUSTER SLOTS is not a list of slots; check that it is a Redis server";
+  const std::string not_a_list = "10.0.0.9:6379: invalid reply to CLUSTER SLOTS; check that it is a Redis server";
   const struct {
     std::string reply;
     std::string message;
   } rows[] = {
       {"-ERR This instance has cluster support disabled\r\n",
-       "10.0.0.9:6379: refuses CLUSTER SLOTS: ERR This instance has cluster support disabled"},
+       "10.0.0.9:6379: rejected CLUSTER SLOTS: ERR This instance has cluster support disabled"},
       {"+OK\r\n", not_a_list},
       {"*1\r\n:1\r\n", not_a_list},
       {"*1\r\n*2\r\n:0\r\n:1\r\n", not_a_list},

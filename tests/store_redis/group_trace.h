@@ -1,5 +1,4 @@
-// Random groups, from one seed: several limits under numbers that change, keys and groups that come again, every
-// operation, costs at the edges.
+// Random groups: several limits under changing numbers, repeated keys and groups, every operation, costs at the edges.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +23,16 @@ class GroupTrace {
  public:
   explicit GroupTrace(std::uint64_t seed) : random_(seed), name_("t" + std::to_string(seed) + ":") {}
 
-  // Messages about slices come along with decisions.
+  // Adds slice messages to decisions.
   void lease() { leases_ = true; }
 
-  // Receipts are opened by decisions, settled, extended; and reports come between.
+  // Opens receipts by decisions, settles and extends them, and reports in between.
   void reserve() { reserves_ = true; }
 
-  // Lengths of time that go by while a test runs.
+  // Uses durations that pass while a test runs.
   void be_quick() { is_quick_ = true; }
 
-  // Numbers that apply to the same states by turns.
+  // Numbers that alternate on the same states.
   void add_family(Algorithm algorithm) {
     Family family;
     family.window = length();
@@ -47,7 +46,7 @@ class GroupTrace {
     families_.push_back(std::move(family));
   }
 
-  // One limit, as it is.
+  // One fixed limit.
   void add_family(const Limit& limit) { families_.push_back({limit.rate().per, {core::compile(limit)}}); }
 
   // Windows of calendars, like those of different zones, on the same states.
@@ -63,7 +62,7 @@ class GroupTrace {
     families_.push_back(std::move(family));
   }
 
-  // By how much the clock of a node that asks may be off, so that it still sends the window of the store's time.
+  // How far the clock of a node may be off and still send the window of the store's time.
   [[nodiscard]] Duration clock_offset() {
     const auto most = static_cast<std::int64_t>(min_window() / 2);
     return Duration{static_cast<std::int64_t>(below(static_cast<std::uint64_t>(2 * most))) - most};
@@ -165,7 +164,7 @@ class GroupTrace {
     return group;
   }
 
-  // The script tells windows apart that are less than 2^19 ahead.
+  // The script distinguishes windows that are less than 2^19 ahead.
   [[nodiscard]] std::uint64_t min_window() const {
     const auto by_window = [](const Family& family) { return family.window; };
     return static_cast<std::uint64_t>(std::ranges::min_element(families_, {}, by_window)->window.count());
@@ -203,7 +202,7 @@ class GroupTrace {
   }
 
   Result<Limit> some_limit(Algorithm algorithm, Duration window) {
-    // At the edges of what is exact, now and then.
+    // Sometimes at the edges of what is exact.
     const std::uint64_t huge = (std::uint64_t{1} << 53) - below(3);
     const Rate rate{one_in(8) ? huge : count(), window};
     const std::uint64_t burst = one_in(8) ? huge / rate.count : count();
@@ -217,7 +216,7 @@ class GroupTrace {
       case Algorithm::leaky_bucket_queue:
         return Limit::leaky_bucket(QueueNumbers{rate, burst - 1});
       case Algorithm::fixed_window:
-        return Limit::fixed_window({one_in(4) ? Limit::largest_window_limit : count(), window});
+        return Limit::fixed_window({one_in(4) ? Limit::max_window_limit : count(), window});
       case Algorithm::sliding_window_log:
         return Limit::sliding_window_log({one_in(4) ? 1 + below(200) : 1 + below(12), window});
       case Algorithm::concurrency:
@@ -225,7 +224,7 @@ class GroupTrace {
       case Algorithm::sliding_window_counter:
         break;
     }
-    return Limit::sliding_window_counter({one_in(4) ? Limit::largest_window_limit : count(), window});
+    return Limit::sliding_window_counter({one_in(4) ? Limit::max_window_limit : count(), window});
   }
 
   static std::uint64_t capacity_of(const core::Rule& rule) {
@@ -274,7 +273,7 @@ class GroupTrace {
   // One of three.
   std::uint64_t next_holder() { return UINT64_MAX - below(3); }
 
-  // Old and repeated numbers now and then.
+  // Sometimes old and repeated numbers.
   core::SliceMessage next_message(const Family& family, const core::Rule& rule) {
     const std::uint64_t capacity = capacity_of(rule);
     core::SliceMessage message;
@@ -285,7 +284,7 @@ class GroupTrace {
     message.unasked = one_in(4) ? units_for(capacity) : 0;
     message.want = units_for(capacity);
     message.nodes = one_in(2) ? 0 : static_cast<std::uint32_t>(1 + below(64));
-    message.hold =
+    message.lease =
         Duration{static_cast<std::int64_t>(1 + below(static_cast<std::uint64_t>(family.window.count()) * 2))};
     return message;
   }

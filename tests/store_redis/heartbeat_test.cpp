@@ -20,7 +20,7 @@ namespace {
 
 const std::string nodes_key = Heartbeat::key("weir:");
 
-// A node: a store, and its heartbeat.
+// A node: a store and its heartbeat.
 class Node {
  public:
   Node(const std::string& id, const RedisOptions& options) : list(id, 64), visitor(options) {
@@ -31,7 +31,7 @@ class Node {
                              .facts = [id] { return NodeFacts{.name = id, .version = "1", .policy = "p"}; },
                              .on_count = [this](std::uint32_t nodes) { told = nodes; },
                              .log =
-                                 [this](News /*news*/, const std::string& line) {
+                                 [this](Severity /*severity*/, const std::string& line) {
                                    const std::scoped_lock lock(mutex_);
                                    log_.push_back(line);
                                  }});
@@ -91,24 +91,24 @@ TEST(Heartbeat, NothingStaysBehind) {
   EXPECT_LE(rest, 10'000);
 }
 
-TEST(Heartbeat, ABeatThatIsRefusedIsNoFailureOfTheStore) {
+TEST(Heartbeat, ARejectedBeatIsNotAStoreFailure) {
   const RedisProcess server;
   server.ask({"SET", nodes_key, "of another program"});
   Node one("one", options_for(server.endpoint()));
   ASSERT_TRUE(eventually([&] { return one.counts.failed.value() >= 2; }));
-  EXPECT_EQ(one.list.count(), 64U) << "nobody was counted";
+  EXPECT_EQ(one.list.count(), 64U) << "no node was counted";
   EXPECT_TRUE(one.visitor.admits(alice, slow_rule(3)));
   EXPECT_EQ(one.visitor.all_errors(), 0U);
   EXPECT_EQ(one.visitor.counts().breaker(), BreakerState::closed);
   const auto said = one.log();
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_TRUE(said[0].starts_with("heartbeat: nodes are not counted: the store says WRONGTYPE")) << said[0];
+  EXPECT_TRUE(said[0].starts_with("heartbeat failed, nodes are not counted: WRONGTYPE")) << said[0];
   server.ask({"DEL", nodes_key});
   ASSERT_TRUE(one.counts_to(1));
-  EXPECT_EQ(one.log().back(), "heartbeat: nodes are counted again");
+  EXPECT_EQ(one.log().back(), "heartbeat: counting nodes again");
 }
 
-TEST(Heartbeat, WhileTheServerIsAwayTheCountStands) {
+TEST(Heartbeat, WhileTheServerIsUnavailableTheCountStands) {
   RedisProcess server;
   Node one("one", options_for(server.endpoint()));
   Node other("other", options_for(server.endpoint()));

@@ -1,4 +1,4 @@
-// A reply as a server would send it, parsed, with the bytes that it points into.
+// A parsed server reply, with the bytes that it refers to.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Receipts on a real Redis, by the store alone and by those that stand around it: as the core has them.
+// Receipts on a real Redis, with the store alone and with the wrapping stores: same results as the core.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ class ReceiptsConformance : public testing::TestWithParam<Around> {
     return script_store();
   }
 
-  // Far ahead of the true time, by which the server lets keys expire.
+  // Far ahead of the real time, by which the server expires keys.
   const Instant start_{std::chrono::days(365 * 90)};
   SetClock clock_{start_};
 
@@ -48,7 +48,7 @@ class ReceiptsConformance : public testing::TestWithParam<Around> {
   LeasedStore leased_{script_store()};
 };
 
-TEST_P(ReceiptsConformance, ReceiptsAreTheCores) {
+TEST_P(ReceiptsConformance, ReceiptsMatchTheCore) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     script_store().server.ask({"FLUSHALL"});

@@ -1,4 +1,4 @@
-// A real cluster of three masters, each with a third of the slots. From the test's thread.
+// A real cluster of three masters, each with a third of the slots. Used from the test's thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class RedisCluster {
   [[nodiscard]] std::size_t master_of(const std::string& key) const { return owners_[cluster_slot(key)]; }
   [[nodiscard]] std::string id(std::size_t node) const { return nodes_[node]->ask({"CLUSTER", "MYID"}); }
 
-  // From now on its new keys go to `to`; those that are there stay until move_key.
+  // From now on its new keys go to `to`; existing ones stay until move_key.
   void begin_move(const std::string& key, std::size_t to) {
     const std::string slot = std::to_string(cluster_slot(key));
     const std::size_t from = master_of(key);

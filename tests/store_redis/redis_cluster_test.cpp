@@ -19,14 +19,14 @@ std::string user(int number) {
 
 class RedisClusterStore : public testing::Test {
  protected:
-  // One for all tests: it takes seconds to come up. Each test has keys of its own.
+  // Shared by all tests: it takes seconds to start. Each test uses its own keys.
   static void SetUpTestSuite() { cluster = new RedisCluster; }
   static void TearDownTestSuite() {
     delete cluster;
     cluster = nullptr;
   }
 
-  // A key that the i-th server has.
+  // A key of the i-th server.
   static std::string key_of(std::size_t server) {
     for (;; ++next) {
       if (cluster->master_of(user(next)) == server) return user(next++);
@@ -156,7 +156,7 @@ TEST_F(RedisClusterStore, AGlobalLimitIsNeverExceededAcrossServers) {
   }
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_LE(visitor.admitted(), 20U);
-  // When all refunds are in, the rest of the limit is there: nothing was lost on the way.
+  // When all refunds are done, the rest of the limit is available: nothing was lost.
   ASSERT_TRUE(eventually([&] {
     for (const std::string& who : users) visitor.submit({check_of(who, mine), check_of(global, everyones)});
     return visitor.all_answered() && visitor.admitted() >= 20;
@@ -242,7 +242,7 @@ TEST_F(RedisClusterStore, SlotsThatMoveUnderLoadCostNothingAndGrantNothing) {
   EXPECT_GT(visitor.counts().sent_again.value(), 0U);
 }
 
-TEST_F(RedisClusterStore, APausedMasterTakesOnlyItsOwnSlotsAway) {
+TEST_F(RedisClusterStore, APausedMasterAffectsOnlyItsOwnSlots) {
   StoreVisitor visitor(options_for((*cluster)[0].endpoint()));
   ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 3; }));
   const core::Rule rule = slow_rule(1'000'000);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A master, a replica, and one Sentinel that may decide alone.
+// A master, a replica, and one Sentinel with a quorum of one.
 class RedisSentinel : public testing::Test {
  protected:
   RedisSentinel() {
@@ -63,7 +63,7 @@ TEST_F(RedisSentinel, ASentinelThatIsDownIsPassedOver) {
   EXPECT_TRUE(visitor.is_connected());
 }
 
-// Lets everybody in, and says nothing more.
+// Accepts the handshake, and sends nothing more.
 class Silent final : public net::Session {
  public:
   std::size_t on_input(std::span<char> input, net::Output& out) override {
@@ -78,15 +78,16 @@ class Silent final : public net::Session {
 TEST_F(RedisSentinel, ASentinelThatFallsSilentIsPassedOver) {
   const net::Server silent([](const net::Peer&, const net::Link&) { return std::make_unique<Silent>(); });
   RedisOptions with_silent = options();
-  with_silent.timeout = 100ms;
+  with_silent.connect_timeout = 100ms;
   with_silent.sentinel->servers.insert(with_silent.sentinel->servers.begin(),
                                        {"127.0.0.1", silent.listener->bound().port(), ""});
   StoreVisitor visitor(with_silent);
   EXPECT_TRUE(visitor.is_connected());
-  EXPECT_NE(visitor.counts().last_error.get().text.find("does not say where the master is"), std::string::npos);
+  EXPECT_NE(visitor.counts().last_error.get().text.find("did not return the master's address in time"),
+            std::string::npos);
 }
 
-TEST_F(RedisSentinel, AnUnknownMasterIsToldAsSuch) {
+TEST_F(RedisSentinel, AnUnknownMasterIsReported) {
   RedisOptions wrong = options();
   wrong.sentinel->master = "othermaster";
   StoreVisitor visitor(wrong);
@@ -106,8 +107,8 @@ TEST_F(RedisSentinel, AfterASwitchOfTheMasterDecisionsGoOnThere) {
     static_cast<void>(visitor.failure_of(alice, rule));
     return two_.ask({"INFO", "replication"}).find("role:master") != std::string::npos;
   }));
-  const std::string answers = "store: " + two_.endpoint().text() + " answers";
-  const std::string moved = "store: the master is now " + two_.endpoint().text();
+  const std::string answers = "store: " + two_.endpoint().text() + " is available";
+  const std::string moved = "store: switched to master " + two_.endpoint().text();
   ASSERT_TRUE(eventually([&] {
     static_cast<void>(visitor.failure_of(alice, rule));
     const auto log = visitor.log();

@@ -68,7 +68,7 @@ TEST(RedisStore, WhileABatchIsInFlightTheNextCollects) {
   server.pause();
   visitor.submit(key(0), rule);
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
-  for (int i = 1; i <= 20; ++i) visitor.submit(key(i), rule);  // a turn each
+  for (int i = 1; i <= 20; ++i) visitor.submit(key(i), rule);  // one turn each
   server.resume();
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 21U);
@@ -142,7 +142,7 @@ TEST(RedisStore, AFlushedScriptIsLoadedAgainQuietly) {
   EXPECT_EQ(visitor.counts().opened.value(), 0U);
 }
 
-TEST(RedisStore, WhoAsksFromWithinAnAnswerIsAnswered) {
+TEST(RedisStore, AGroupSubmittedFromACallbackIsAnswered) {
   const RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -170,7 +170,7 @@ TEST(RedisStore, WhatIsOutWhenItEndsIsAnswered) {
   EXPECT_TRUE(sent.answered);
   EXPECT_EQ(sent.failure, Failure::lost);
   EXPECT_TRUE(unsent.answered);
-  EXPECT_EQ(unsent.failure, Failure::away);
+  EXPECT_EQ(unsent.failure, Failure::unavailable);
 }
 
 TEST(RedisStore, KnowsTheClockOfTheServer) {
@@ -189,21 +189,22 @@ TEST(RedisStore, SaysThatAServerMayEvict) {
   ASSERT_TRUE(visitor.is_connected());
   EXPECT_EQ(visitor.counts().evicting.value(), 1);
   ASSERT_EQ(visitor.log().size(), 2U);
-  EXPECT_EQ(visitor.log()[0], "store: " + server.endpoint().text() + " answers");
+  EXPECT_EQ(visitor.log()[0], "store: " + server.endpoint().text() + " is available");
   EXPECT_EQ(visitor.log()[1], "store: " + server.endpoint().text() +
-                                  " may evict keys, and so forget limits; set its maxmemory-policy to noeviction");
+                                  " may evict keys, which resets limits; set its maxmemory-policy to noeviction");
 }
 
-TEST(RedisStore, SeveralServersThatAreNoClusterAreRefused) {
+TEST(RedisStore, SeveralServersWithoutAClusterAreRejected) {
   const RedisProcess one;
   const RedisProcess other;
   RedisOptions options = options_for(one.endpoint());
   options.servers.push_back(other.endpoint());
   StoreVisitor visitor(options);
   ASSERT_TRUE(eventually([&] { return !visitor.log().empty(); }));
-  EXPECT_NE(visitor.log()[0].find("is not of a cluster; give one url, or those of one cluster"), std::string::npos);
+  EXPECT_NE(visitor.log()[0].find("is not part of a cluster; configure one url, or those of one cluster"),
+            std::string::npos);
   const core::Rule rule = slow_rule(10);
-  EXPECT_EQ(visitor.failure_of(key(1), rule), Failure::away);
+  EXPECT_EQ(visitor.failure_of(key(1), rule), Failure::unavailable);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(Replay, DecidesOnTheStatesThatTheScriptRead) {
   const core::Rule rule = one_in_ten_seconds();
   Replay replay;
   replay.begin(now, 2);
-  ASSERT_TRUE(replay.place_text(0, rule, "110000000"));  // one is used; the other key is not there
+  ASSERT_TRUE(replay.place_text(0, rule, "110000000"));  // one is used; the other key does not exist
   Group group;
   group.checks = {check_of("a", rule), check_of("b", rule, 2)};
   constexpr std::array<std::uint32_t, 2> keys{0, 1};
@@ -83,7 +83,7 @@ TEST(Replay, ALogIsChargedWhatTheScriptSays) {
     replay.place_log(0, {.used = 5, .newest = core::micros(now), .points = {}});
     const std::vector<std::uint64_t> charges{charged};
     EXPECT_EQ(replay.decide(group, keys, charges), charged == 3 ? 1U : SharedDecider::impossible);
-    EXPECT_EQ(group.checks[0].decision.remaining, 5U) << "it is told as it is afterwards";
+    EXPECT_EQ(group.checks[0].decision.remaining, 5U) << "returned in its state afterwards";
   }
 }
 

@@ -10,7 +10,7 @@
 namespace weir::store::redis {
 namespace {
 
-TEST(ErrorKind, IsToldByTheFirstWord) {
+TEST(ErrorKind, IsRecognizedByTheFirstWord) {
   const struct {
     std::string_view error;
     ErrorKind kind;
@@ -45,7 +45,7 @@ TEST(ErrorKind, IsToldByTheFirstWord) {
   for (const auto& row : rows) EXPECT_EQ(error_kind(row.error), row.kind) << row.error;
 }
 
-TEST(ErrorKind, IsToldByWhatAnOldServerWrapsIntoAnErrorOfTheScript) {
+TEST(ErrorKind, IsRecognizedInScriptErrorsOfOldServers) {
   const std::string_view script = "ERR Error running script (call to f_0a1b2c): @user_script:50: ";
   const struct {
     std::string_view error;
@@ -148,18 +148,19 @@ TEST(MasterAddress, IsRead) {
 }
 
 TEST(MasterAddress, SaysWhatIsWrong) {
-  const std::string no_address = "the Sentinel's answer is no address; check that it is a Sentinel";
+  const std::string no_address = "invalid reply from the Sentinel; check that it is a Sentinel";
   const struct {
     std::string reply;
     std::string message;
   } rows[] = {
       {"*-1\r\n",
-       "the Sentinel knows no master called mymaster; check `sentinel.master`, `SENTINEL masters` lists the names"},
-      {"-NOAUTH Authentication required.\r\n", "the Sentinel wants a password; give it as `sentinel.password_file`"},
-      {"-NOPERM no permissions\r\n", "the Sentinel's user may not ask; allow it `+sentinel|get-master-addr-by-name`"},
+       "the Sentinel does not know the master mymaster; check `sentinel.master` (`SENTINEL masters` lists the names)"},
+      {"-NOAUTH Authentication required.\r\n", "the Sentinel requires a password; set `sentinel.password_file`"},
+      {"-NOPERM no permissions\r\n",
+       "the Sentinel's user lacks permissions; grant `+sentinel|get-master-addr-by-name`"},
       {"-ERR unknown command 'SENTINEL'\r\n",
-       "is no Sentinel, or refuses to answer: ERR unknown command 'SENTINEL'; with `sentinel`, the urls are those of "
-       "Sentinels (port 26379 by default)"},
+       "is not a Sentinel, or rejected the command: ERR unknown command 'SENTINEL'; with `sentinel`, `urls` must "
+       "list Sentinels (default port 26379)"},
       {"+OK\r\n", no_address},
       {list({"10.0.0.1"}), no_address},
       {list({"10.0.0.1", "6379", "more"}), no_address},

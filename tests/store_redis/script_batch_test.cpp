@@ -29,7 +29,7 @@ Group group_for(std::initializer_list<std::string_view> keys, const core::Rule& 
   return group;
 }
 
-// The batch, and the groups in it.
+// The batch and its groups.
 class Filled {
  public:
   [[nodiscard]] bool add(Group group) {
@@ -83,7 +83,7 @@ TEST(ScriptBatch, GroupsThatDifferAreNotFolded) {
   EXPECT_EQ(filled.batch.evaluations(), 5U) << "each charges back, then decides";
 }
 
-TEST(ScriptBatch, WhatIsOnlyToBeToldDifferentlyIsFolded) {
+TEST(ScriptBatch, GroupsThatDifferOnlyInTheirAnswersAreFolded) {
   Group plain = group_for({"a"});
   plain.checks[0].wants_more_after = false;
   Filled filled;
@@ -206,8 +206,8 @@ TEST(ScriptBatch, AReplyThatIsNotTheScriptsLeavesTheGroupsAsTheyWere) {
   }
 }
 
-// A log that is settled is told as it is afterwards, and what it was charged for each check.
-TEST(ScriptBatch, WhatALogWasChargedHasToBeToldForEachCheck) {
+// A settled log is returned as it is afterwards, with the charge of each check.
+TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
   const std::string head = "*4\r\n:1700000000000000\r\n*2\r\n$-1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
   const std::string without = "*3" + head.substr(2);
   core::ReceiptUse use{.id = {0, 1}};

@@ -25,7 +25,7 @@ class PendingCallsTest : public testing::Test {
     fresh.checks = {check_of(key, rule_)};
     return fresh;
   }
-  // The keys of each call, in the order in which they leave.
+  // The keys of each call, in the order in which they are sent.
   std::vector<std::vector<std::string>> taken() {
     std::vector<std::unique_ptr<ScriptCall>> calls;
     pending_.take(calls);
@@ -33,7 +33,7 @@ class PendingCallsTest : public testing::Test {
     for (auto& call : calls) {
       keys.emplace_back();
       for (const Group* const member : call->batch.members()) keys.back().push_back(member->checks[0].key);
-      pending_.put_down(std::move(call));
+      pending_.recycle(std::move(call));
     }
     return keys;
   }
@@ -78,7 +78,7 @@ TEST_F(PendingCallsTest, AFullCallIsFollowedByAnother) {
   EXPECT_EQ(keys[1].size(), 1U);
 }
 
-TEST_F(PendingCallsTest, ThoseWhoseTimeIsOverAreDroppedAndTheOthersStay) {
+TEST_F(PendingCallsTest, ExpiredGroupsAreDroppedAndTheOthersStay) {
   pending_.add(group("late"), start + 1ms, 0);
   pending_.add(group("exactly"), start + 2ms, 0);
   pending_.add(group("early"), start + 3ms, 0);

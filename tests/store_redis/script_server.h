@@ -1,4 +1,4 @@
-// A real redis-server with the script in it, and one connection to it. For tests, also with a clock of their own.
+// A real redis-server with the script, and one connection to it. Optionally with a clock set by the test.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +38,18 @@ class ScriptServer {
   ScriptServer(const ScriptServer&) = delete;
   ScriptServer& operator=(const ScriptServer&) = delete;
 
-  // The reply is good until the next question.
+  // The reply is valid until the next command.
   wire::resp::Reply ask(std::initializer_list<std::string_view> command) { return connection_.ask(command); }
   wire::resp::Reply exchange(std::string_view bytes) { return connection_.exchange(bytes); }
 
-  // Decides the batch by the server's clock, or as if it were `now`. False if the reply cannot be read.
+  // Decides the batch by the server's clock, or as if it were `now`. Returns false if the reply is invalid.
   [[nodiscard]] bool run(ScriptBatch& batch) {
     std::string bytes;
     batch.write(bytes);
     return batch.read(exchange(bytes));
   }
   [[nodiscard]] bool run_at(ScriptBatch& batch, Instant now) {
-    // Both commands at once: most of the time of a trace is the way to the server and back.
+    // Both commands at once: most of the time of a trace is the round trip.
     std::string bytes;
     append_set_clock(bytes, batch, now);
     append_at_clock(bytes, batch);
@@ -58,15 +58,15 @@ class ScriptServer {
     return batch.read(reply);
   }
 
-  std::string error;  // the last that a batch was answered with
+  std::string error;  // of the last batch
 
  private:
-  // Sets the clock of the script. The keys of the batch whose time is over by it are removed, as the server does by its
-  // own clock; but for buckets with slices: how long those matter depends on the rule that wrote them last.
+  // Sets the script's clock. Keys of the batch that are expired by it are removed, as the server does by its own clock;
+  // except for buckets with slices: how long those matter depends on the rule that wrote them last.
   void append_set_clock(std::string& bytes, const ScriptBatch& batch, Instant now) const {
     std::vector<std::string_view> words{"EVALSHA", digest_of_expiry_, ""};
     std::vector<std::string_view> kinds;
-    std::deque<std::string> beside;  // logs
+    std::deque<std::string> beside;  // of receipts of logs
     for (const Group* const group : batch.members()) {
       for (const store::Check& check : group->checks) {
         words.push_back(check.key);
@@ -84,7 +84,7 @@ class ScriptServer {
     wire::resp::append_command(bytes, words);
   }
 
-  // The batch, as if it were what the clock was set to last.
+  // Appends the batch at the time last set.
   void append_at_clock(std::string& bytes, const ScriptBatch& batch) const {
     const std::size_t begin = bytes.size();
     batch.write(bytes);
@@ -97,7 +97,7 @@ class ScriptServer {
            });
   }
 
-  // The same script, but for the one line that asks the time.
+  // The script, except for the line that reads the time.
   static std::string source_with_manual_clock() {
     std::string source(script_source());
     constexpr std::string_view real = "call('TIME')";
@@ -112,7 +112,7 @@ class ScriptServer {
   std::string digest_of_expiry_;
 };
 
-// The store that this makes: the script decides, at the time that the test says, and answers before submit() returns.
+// A store on this server: the script decides, at the time that the test sets, and answers before submit() returns.
 class ScriptStore final : public Store {
  public:
   using Store::submit;

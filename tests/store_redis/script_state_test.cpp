@@ -1,4 +1,4 @@
-// What the script leaves in the server: how long, how large, and what it makes of values that are not its own.
+// What the script leaves in the server: expiration, size, and its treatment of foreign values.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -99,7 +99,7 @@ TEST_F(ScriptState, WhatChargesNothingWritesNothing) {
   }
 }
 
-TEST_F(ScriptState, AStateThatIsGivenBackWhollyIsGone) {
+TEST_F(ScriptState, AFullyRefundedStateIsDeleted) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     const core::Rule rule = core::compile(kind.limit);
@@ -123,7 +123,7 @@ TEST_F(ScriptState, WhatIsForgottenIsGone) {
   }
 }
 
-// A batch that meets one is refused as a whole, and nothing is written. To forget the key helps.
+// A batch with a foreign value is rejected as a whole, and nothing is written. Forgetting the key helps.
 TEST_F(ScriptState, AForeignValueFailsItsBatchAndIsLeftAlone) {
   const std::string key = "weir:{api:alice}:x";
   const std::vector<std::string> foreign{"",
@@ -173,7 +173,7 @@ TEST_F(ScriptState, AForeignValueFailsItsBatchAndIsLeftAlone) {
   }
 }
 
-// Lua reads these as numbers. We do not.
+// Lua accepts these as numbers. Weir does not.
 TEST_F(ScriptState, WhatOnlyLuaReadsAsANumberIsADisagreement) {
   const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
   for (const std::string_view value : {"0x10", "1e3", " 7", "007", "7 "}) {
@@ -207,7 +207,7 @@ TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
   EXPECT_EQ(group.checks[0].decision.remaining, 8U);
 }
 
-// The receipts of a log lie beside it.
+// The receipts of a log are stored next to it.
 class ScriptLogReceipts : public ScriptState {
  protected:
   bool reserve(std::uint64_t id, std::uint64_t cost, Duration lasts = seconds(600)) {
@@ -261,7 +261,7 @@ TEST_F(ScriptLogReceipts, WhatIsSettledLeavesNothingBesideTheLog) {
   EXPECT_EQ(left(), 9U);
 }
 
-TEST_F(ScriptLogReceipts, WhatEvenADebtHasNoRoomForIsTold) {
+TEST_F(ScriptLogReceipts, UnitsThatDoNotFitIntoADebtAreReported) {
   ASSERT_TRUE(reserve(1, 10) && settle(1, 27));
   EXPECT_EQ(use.lost, 7U);
   ASSERT_TRUE(report(2, 5));
@@ -320,7 +320,7 @@ TEST_F(ScriptLogReceipts, ToForgetTakesBoth) {
   }
 }
 
-TEST_F(ScriptLogReceipts, AForeignValueIsRefusedAndLeftAlone) {
+TEST_F(ScriptLogReceipts, AForeignValueIsRejectedAndLeftAlone) {
   ASSERT_TRUE(reserve(1, 3));
   const std::string sound = text({"GET", beside});
   const std::string log = text({"GET", key});
@@ -338,7 +338,7 @@ TEST_F(ScriptLogReceipts, AForeignValueIsRefusedAndLeftAlone) {
   EXPECT_EQ(text({"GET", key}), log);
 }
 
-TEST_F(ScriptLogReceipts, WhoAsksWhatIsHeldIsToldThem) {
+TEST_F(ScriptLogReceipts, ALookReturnsThem) {
   ASSERT_TRUE(reserve(1, 3) && reserve(2, 4));
   Holdings holdings;
   Group first;
@@ -367,7 +367,7 @@ TEST_F(ScriptLogReceipts, NoMoreThan1024AreKept) {
   EXPECT_EQ(left(), 7U) << "it is charged all the same";
 }
 
-// An hour each, about.
+// About an hour each.
 class ScriptCalendar : public ScriptState {
  protected:
   bool run_at(Duration node, Duration store, store::Operation operation = store::Operation::decide) {
@@ -378,7 +378,7 @@ class ScriptCalendar : public ScriptState {
     EXPECT_TRUE(batch.add(group));
     return server.run_at(batch, Instant{store});
   }
-  // The start of a window far ahead, so that no key ends by the server's own clock.
+  // The start of a window far ahead, so that no key expires by the server's own clock.
   [[nodiscard]] Duration edge(int number) const { return Duration{calendar.edge(1'000'000 + number)}; }
 
   const std::string key = "weir:{api:alice}:fwmonth";
@@ -404,7 +404,7 @@ TEST_F(ScriptCalendar, TheClockOfTheStoreChoosesAmongTheWindowsThatWereSent) {
   EXPECT_EQ(group.checks[0].decision.reset_after, Duration{1});
 }
 
-TEST_F(ScriptCalendar, ATimeOutsideOfThemIsRefusedAndNothingIsWritten) {
+TEST_F(ScriptCalendar, ATimeOutsideOfThemIsRejectedAndNothingIsWritten) {
   for (const Duration store : {edge(1) - Duration{1}, edge(4)}) {
     EXPECT_FALSE(run_at(edge(2), store));
     EXPECT_TRUE(server.error.starts_with("EDGES ")) << server.error;
@@ -412,7 +412,7 @@ TEST_F(ScriptCalendar, ATimeOutsideOfThemIsRefusedAndNothingIsWritten) {
   }
 }
 
-TEST_F(ScriptCalendar, AForeignValueIsRefusedAndLeftAlone) {
+TEST_F(ScriptCalendar, AForeignValueIsRejectedAndLeftAlone) {
   for (const char* value : {"", "5", "5:0", "-5:7", "5:x", "1.5:7", "5:7|", "5:9007199254740992"}) {
     server.ask({"SET", key, value});
     EXPECT_FALSE(run_at(edge(2), edge(2))) << value;
@@ -435,7 +435,7 @@ TEST_F(ScriptState, AConsumerTakesLittleMemory) {
   }
 }
 
-// Half of it may be over, and the server allocates ahead.
+// Half of it may have expired, and the server allocates ahead.
 TEST_F(ScriptState, ALogTakesMemoryInProportionToItsLimit) {
   const core::Rule rule = core::compile(*Limit::sliding_window_log({1'000, std::chrono::hours(1)}));
   const std::string key = "weir:{api:user:5:alice}:xx";

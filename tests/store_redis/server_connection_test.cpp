@@ -1,4 +1,4 @@
-// One connection to a real Redis server: who is let in, what is heard, and how it ends.
+// One connection to a real Redis server: authentication, replies, and how it ends.
 #include "store/redis/server_connection.h"
 
 #include <chrono>
@@ -60,7 +60,7 @@ TEST(ServerConnection, IsLetInWithThePassword) {
   }
 }
 
-TEST(ServerConnection, AUserWhoMayOnlyDecideIsLetIn) {
+TEST(ServerConnection, AUserWithMinimalPermissionsIsAccepted) {
   const RedisProcess server({"--user", "weir", "on", ">other", "+evalsha", "~*"});
   auto options = leading_to(server);
   options.user = "weir";
@@ -81,18 +81,15 @@ TEST(ServerConnection, SaysWhichSettingLetsItNotIn) {
     int database;
     std::string message;
   } rows[] = {
-      {locked, "", "", 0,
-       "the server wants a password (NOAUTH); give it as `password_file`, with `user` if it is for one"},
-      {locked, "", "guess", 0, "the password is wrong (WRONGPASS); check `password_file`, or name a `user`"},
-      {locked, "weir", "guess", 0,
-       "the password of user weir is wrong, or there is no such user (WRONGPASS); check `user` and `password_file`"},
+      {locked, "", "", 0, "the server requires a password (NOAUTH); set `password_file`, and `user` if needed"},
+      {locked, "", "guess", 0, "wrong password (WRONGPASS); check `password_file`, or set `user`"},
+      {locked, "weir", "guess", 0, "wrong password or unknown user weir (WRONGPASS); check `user` and `password_file`"},
       {locked, "nobody", "guess", 0,
-       "the password of user nobody is wrong, or there is no such user (WRONGPASS); check `user` and `password_file`"},
-      {open, "", "guess", 0,
-       "the server has no password set for its default user; leave `password_file` out, or name a `user`"},
-      {open, "", "", 16, "database 16 cannot be used: ERR DB index is out of range; check the end of its url"},
+       "wrong password or unknown user nobody (WRONGPASS); check `user` and `password_file`"},
+      {open, "", "guess", 0, "the server's default user has no password; remove `password_file`, or set `user`"},
+      {open, "", "", 16, "database 16 is not available: ERR DB index is out of range; check the database in its url"},
       {cluster, "", "", 1,
-       "database 1 cannot be used: ERR SELECT is not allowed in cluster mode; check the end of its url"},
+       "database 1 is not available: ERR SELECT is not allowed in cluster mode; check the database in its url"},
   };
   for (const auto& row : rows) {
     auto options = leading_to(row.server);
@@ -149,7 +146,7 @@ TEST(ServerConnection, ConnectsAgainWhenItsOwnerSaysSo) {
   ASSERT_TRUE(visitor.is_let_in());
   EXPECT_EQ(server.ask_bytes(command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"})), ":1\r\n");
   EXPECT_TRUE(eventually([&] { return visitor.arrivals() == 2; }));
-  EXPECT_EQ(visitor.losses(), std::vector{where(server) + "the server has closed the connection"});
+  EXPECT_EQ(visitor.losses(), std::vector{where(server) + "the server closed the connection"});
   visitor.send(command({"PING"}));
   EXPECT_TRUE(eventually([&] { return visitor.replies() == std::vector<std::string>{"PONG"}; }));
 }
@@ -158,24 +155,24 @@ TEST(ServerConnection, AServerThatStandsStillIsLostWhenPatienceEnds) {
   const RedisProcess server;
   server.pause();
   auto options = leading_to(server);
-  options.timeout = 30ms;
+  options.connect_timeout = 30ms;
   ServerVisitor visitor(options);
   visitor.connect();
   EXPECT_EQ(visitor.loss(),
-            where(server) + "does not answer in time; check that it is a Redis server, and what it is doing");
+            where(server) + "does not answer in time; check that it is a Redis server and not overloaded");
 }
 
 TEST(ServerConnection, OnceItIsReadyItWaitsForAsLongAsItsOwnerDoes) {
   const RedisProcess server;
   auto options = leading_to(server);
-  options.timeout = 500ms;
+  options.connect_timeout = 500ms;
   ServerVisitor visitor(options);
   ASSERT_TRUE(visitor.is_let_in());
   (void)visitor.ask({"BLPOP", "nothing", "0.6"});
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
-TEST(ServerConnection, AReplyBeyondTheBoundIsRefused) {
+TEST(ServerConnection, AReplyBeyondTheBoundIsRejected) {
   const RedisProcess server;
   auto options = leading_to(server);
   options.reply_limits.length = 1000;
@@ -184,7 +181,7 @@ TEST(ServerConnection, AReplyBeyondTheBoundIsRefused) {
   const std::string large(980, 'x');
   EXPECT_EQ(visitor.ask({"ECHO", large}), large);
   EXPECT_EQ(visitor.ask({"ECHO", large + large}),
-            where(server) + "sends a reply longer than is allowed; check that it is a Redis server");
+            where(server) + "sends a reply that exceeds the length limit; check that it is a Redis server");
 }
 
 TEST(ServerConnection, MayBeEndedFromWithinItsCallbacks) {
@@ -210,7 +207,7 @@ TEST(ServerConnection, MayBeEndedFromWithinItsCallbacks) {
   }
 }
 
-// Says one thing to whatever it hears.
+// Sends a fixed answer to everything it receives.
 class Talker final : public net::Session {
  public:
   explicit Talker(std::string words) : words_(std::move(words)) {}
@@ -229,9 +226,10 @@ TEST(ServerConnection, WhatIsNoRedisServerIsNamed) {
     const char* message;
   } rows[] = {
       {"HTTP/1.1 400 Bad Request\r\n\r\n", "sends a value of unknown type; check that it is a Redis server"},
-      {"-ERR max number of clients reached\r\n", "the server refuses to talk: ERR max number of clients reached"},
+      {"-ERR max number of clients reached\r\n",
+       "the server rejected the connection: ERR max number of clients reached"},
       {"-DENIED Redis is running in protected mode because ...\r\n",
-       "the server is in protected mode and talks to its own machine only (DENIED); set a password there"},
+       "the server is in protected mode and accepts only local connections (DENIED); set a password there"},
   };
   for (const auto& row : rows) {
     const net::Server server([&](const net::Peer&, const net::Link&) { return std::make_unique<Talker>(row.said); });
@@ -253,7 +251,7 @@ TEST(ServerConnection, ThePasswordIsNotShownWhereAServerRepeatsIt) {
   ServerVisitor visitor(options);
   visitor.connect();
   EXPECT_EQ(visitor.loss(), server.listener->bound().text() +
-                                ": the server refuses AUTH; check that it is a Redis server of version 6 or later");
+                                ": the server rejected AUTH; check that it is a Redis server of version 6 or later");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A queue through the store that has it: what its server does meanwhile, and what becomes of the groups.
+// A queue through its store: failures of the server, and the answers of the groups.
 #include "store/redis/server_queue.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ const core::Rule& rule() {
   return plenty;
 }
 
-// Asks until it is answered well; false when timeout ends.
+// Submits until a group is decided; false after a timeout.
 bool recovers(StoreVisitor& visitor) {
   return eventually([&] { return visitor.admits(alice, rule()); });
 }
@@ -48,7 +48,7 @@ TEST(ServerQueue, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
   EXPECT_EQ(visitor.counts().unavailable_since.value(), 0);
 }
 
-TEST(ServerQueue, AKilledServerIsAwayAtOnceAndBackByItself) {
+TEST(ServerQueue, AKilledServerIsUnavailableAtOnceAndRecovers) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -59,7 +59,7 @@ TEST(ServerQueue, AKilledServerIsAwayAtOnceAndBackByItself) {
   EXPECT_EQ(visitor.errors(StoreError::lost), 1U);
   EXPECT_EQ(visitor.counts().opened.value(), 1U);
   server.start();
-  ASSERT_TRUE(visitor.is_connected()) << "though nobody asks";
+  ASSERT_TRUE(visitor.is_connected()) << "without any request";
   EXPECT_EQ(visitor.counts().closed.value(), 2U);
   const auto& fresh = visitor.submit(alice, rule());
   ASSERT_TRUE(visitor.all_answered());
@@ -77,10 +77,10 @@ TEST(ServerQueue, WhatIsAtAServerThatIsKilledIsLost) {
   server.kill();
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(sent.failure, Failure::lost);
-  EXPECT_EQ(unsent.failure, Failure::away);
+  EXPECT_EQ(unsent.failure, Failure::unavailable);
 }
 
-TEST(ServerQueue, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
+TEST(ServerQueue, NoGroupWaitsLongerThanTheTimeoutForAPausedServer) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -98,7 +98,7 @@ TEST(ServerQueue, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
   EXPECT_GE(visitor.errors(StoreError::timeout), 5U);
 }
 
-TEST(ServerQueue, AServerThatStaysSilentIsConnectedToAnew) {
+TEST(ServerQueue, ASilentServerIsReconnected) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -109,7 +109,7 @@ TEST(ServerQueue, AServerThatStaysSilentIsConnectedToAnew) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(ServerQueue, AWrongPasswordIsToldAsSuch) {
+TEST(ServerQueue, AWrongPasswordIsReported) {
   RedisProcess server({"--requirepass", "right"});
   RedisOptions options = options_for(server.endpoint());
   options.password = "wrong";
@@ -133,7 +133,7 @@ TEST(ServerQueue, AServerThatBecomesAReplicaOpensTheBreaker) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(ServerQueue, AServerWithoutMemoryRefuses) {
+TEST(ServerQueue, AServerWithoutMemoryRejectsWrites) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -145,7 +145,7 @@ TEST(ServerQueue, AServerWithoutMemoryRefuses) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(ServerQueue, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
+TEST(ServerQueue, AForeignValueIsRejectedAndTheRestContinues) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -154,7 +154,7 @@ TEST(ServerQueue, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
   EXPECT_TRUE(visitor.admits("weir:{api:bob}:gcra", rule()));
 }
 
-TEST(ServerQueue, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
+TEST(ServerQueue, AForeignValueDoesNotAffectTheRestOfItsBatch) {
   const std::string bob = "weir:{api:bob}:gcra";
   RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
@@ -181,7 +181,7 @@ TEST(ServerQueue, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
   EXPECT_EQ(visitor.counts().opened.value(), 0U);
 }
 
-TEST(ServerQueue, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
+TEST(ServerQueue, AGroupDoesNotWaitForALateAnswer) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());
   options.timeout = 2s;
@@ -191,14 +191,14 @@ TEST(ServerQueue, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
   visitor.submit(alice, rule());
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
   visitor.submit(alice, rule());
-  EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; })) << "though nobody asks after it";
+  EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; })) << "without a later request";
   EXPECT_EQ(visitor.errors(StoreError::timeout), 0U);
   server.resume();
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 2U);
 }
 
-TEST(ServerQueue, AnOpenBreakerMakesNobodyWait) {
+TEST(ServerQueue, NoGroupWaitsAtAnOpenBreaker) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());
   options.breaker.min_wait = options.breaker.max_wait = 1h;
@@ -221,14 +221,14 @@ TEST(ServerQueue, LinesAreWrittenAtTransitionsOnly) {
   const auto log = visitor.log();
   ASSERT_EQ(log.size(), 3U);
   const std::string name = "store: " + server.endpoint().text();
-  EXPECT_EQ(log[0], name + " answers");
+  EXPECT_EQ(log[0], name + " is available");
   EXPECT_EQ(log[1].find(name), 0U);
-  EXPECT_NE(log[1].find("until it answers, each limit's on_store_failure decides"), std::string::npos);
-  EXPECT_EQ(log[2], name + " answers");
+  EXPECT_NE(log[1].find("each limit's on_store_failure applies until it is available"), std::string::npos);
+  EXPECT_EQ(log[2], name + " is available");
 }
 
-// A node whose clock is far off sends windows of another time: a failure of the store for that limit alone.
-TEST(ServerQueue, WindowsOfAnotherTimeAreRefusedAndOthersAreDecided) {
+// A node whose clock is far off sends windows of another time: a store failure for that limit alone.
+TEST(ServerQueue, WindowsOfAnotherTimeAreRejectedAndOthersAreDecided) {
   const RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());

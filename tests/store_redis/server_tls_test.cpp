@@ -56,7 +56,7 @@ TEST_F(ServerTls, ACertificateIsShownToAServerThatWantsOne) {
   EXPECT_FALSE(without.is_let_in());
 }
 
-TEST_F(ServerTls, AServerWithAnotherNameIsRefused) {
+TEST_F(ServerTls, AServerWithAnotherNameIsRejected) {
   const RedisProcess server(arguments("no"));
   auto options = leading_there({folder_.file("ca.pem"), "", ""});
   options.server_name = "other.test";

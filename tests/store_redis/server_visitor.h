@@ -1,4 +1,4 @@
-// One who talks to a Redis server from a loop of its own, and keeps what it hears. From the test's thread.
+// A client of a Redis server with its own loop, which records replies. Used from the test's thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,12 +41,12 @@ class ServerVisitor final : private ServerConnection::Owner {
     (*loops_)[0].run([&] { connection_ = nullptr; });
   }
 
-  // What it does in its callbacks, besides keeping what came. Before it connects.
+  // Work in its callbacks, besides recording. Set before connecting.
   std::function<void(ServerConnection&)> when_ready = [](ServerConnection&) {};
   std::function<void(ServerConnection&)> when_reply = [](ServerConnection&) {};
   std::function<void(ServerConnection&)> when_lost = [](ServerConnection&) {};
 
-  // Runs it on the loop.
+  // Runs `work` on the loop.
   void with(const std::function<void(ServerConnection&)>& work) {
     (*loops_)[0].run([&] { work(*connection_); });
   }
@@ -56,7 +56,7 @@ class ServerVisitor final : private ServerConnection::Owner {
   void send(std::string_view commands) {
     with([&](ServerConnection& connection) { connection.send(commands); });
   }
-  // From within a callback.
+  // Call from within a callback.
   void destroy_here() { connection_ = nullptr; }
 
   [[nodiscard]] bool is_let_in() {
@@ -67,7 +67,7 @@ class ServerVisitor final : private ServerConnection::Owner {
     if (!eventually([&] { return !losses().empty(); })) return "nothing is lost";
     return losses().front();
   }
-  // One answer, to one command.
+  // One reply to one command.
   [[nodiscard]] std::string ask(std::initializer_list<std::string_view> words) {
     const std::size_t before = replies().size();
     send(command(words));

@@ -25,7 +25,7 @@ class SplitGroupTest : public testing::Test, protected SplitGroup::Owner, protec
 
   void begin() { split_.begin(whole_, std::vector<Slot>{1, 2, 1}); }
 
-  // As a queue would.
+  // Answers a part, like a queue.
   void answer(std::size_t part, bool admitted, Duration at, Failure failure = Failure::none) {
     Group& group = split_.parts()[part].forwarded.group;
     group.failure = failure;
@@ -154,7 +154,7 @@ TEST_F(SplitGroupTest, TheFailureThatLeavesMostInDoubtCounts) {
   whole_.checks[0].extension = &first;
   begin();
   answer(0, false, 0us, Failure::timeout);
-  answer(1, false, 0us, Failure::away);
+  answer(1, false, 0us, Failure::unavailable);
   EXPECT_EQ(whole_.failure, Failure::timeout);
   EXPECT_EQ(first.charge_back, 0U);
   EXPECT_FALSE(whole_.decided);

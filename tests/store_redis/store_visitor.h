@@ -1,4 +1,4 @@
-// Submits groups to a RedisStore on a loop of its own, and keeps the answers. From the test's thread.
+// Submits groups to a RedisStore on its own loop, and records the answers. Used from the test's thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using net::eventually;
 
 inline const std::string alice = "weir:{api:alice}:gcra";
 
-// Refills so slowly that nothing comes back during a test.
+// Refills so slowly that nothing refills during a test.
 inline core::Rule slow_rule(std::uint64_t burst) {
   return core::compile(Limit::gcra({.rate = {.count = 1, .per = std::chrono::minutes(5)}, .burst = burst}).value());
 }
@@ -43,7 +43,7 @@ inline RedisOptions options_for(net::Endpoint server) {
   return options;
 }
 
-// With all the time in the world, where a test is not about time.
+// With a long timeout, for tests that are not about time.
 inline RedisOptions patient_options_for(net::Endpoint server) {
   RedisOptions options = options_for(std::move(server));
   options.timeout = std::chrono::seconds(10);
@@ -52,9 +52,9 @@ inline RedisOptions patient_options_for(net::Endpoint server) {
 
 class StoreVisitor final : private Callback {
  public:
-  // One group and what came of it.
+  // One group and its answer.
   struct Question : Group {
-    bool turned_away = false;  // at once
+    bool turned_away = false;  // answered at once
     bool answered = false;
     std::chrono::steady_clock::duration took{};
     std::chrono::steady_clock::time_point asked_at;
@@ -64,7 +64,7 @@ class StoreVisitor final : private Callback {
     auto made = net::Loops::make(1, std::chrono::milliseconds(5));
     EXPECT_TRUE(made.has_value());
     loops_ = std::move(*made);
-    options.log = [this](News /*news*/, const std::string& line) {
+    options.log = [this](Severity /*severity*/, const std::string& line) {
       const std::scoped_lock lock(mutex_);
       log_.push_back(line);
     };
@@ -79,7 +79,7 @@ class StoreVisitor final : private Callback {
     on_loop([&] { store_.reset(); });
   }
 
-  // On the loop.
+  // Used on the loop.
   [[nodiscard]] RedisStore& store() { return *store_; }
   [[nodiscard]] net::Loop& loop() { return (*loops_)[0]; }
 
@@ -93,10 +93,10 @@ class StoreVisitor final : private Callback {
     });
   }
 
-  // What is asked in `work` is asked in one turn of the loop.
+  // Everything submitted in `work` is submitted in one turn of the loop.
   void in_one_turn(const std::function<void()>& work) { on_loop(work); }
 
-  // In the turn it is called in; otherwise in one of its own.
+  // In the current turn, or in one of its own.
   Question& submit(std::vector<store::Check> checks, store::Operation operation = store::Operation::decide) {
     Question* question = nullptr;
     on_loop([&] {
@@ -124,15 +124,15 @@ class StoreVisitor final : private Callback {
     return *question;
   }
 
-  // All that was asked is answered.
+  // True if all groups are answered.
   [[nodiscard]] bool all_answered() {
     return eventually([&] { return waiting_ == 0; });
   }
-  // Asks and waits. What came of it.
+  // Submits, waits and returns the failure.
   Failure failure_of(const std::string& key, const core::Rule& rule) {
     const Question& question = submit(key, rule);
     EXPECT_TRUE(all_answered());
-    return question.turned_away ? Failure::away : question.failure;
+    return question.turned_away ? Failure::unavailable : question.failure;
   }
   bool admits(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
     const Question& question = submit(key, rule, cost);
@@ -167,7 +167,7 @@ class StoreVisitor final : private Callback {
     if (store_) {
       store_->submit(question);
     } else {
-      question.failure = Failure::away;
+      question.failure = Failure::unavailable;
       answered(question);
     }
     begun_ = outer;
@@ -178,7 +178,7 @@ class StoreVisitor final : private Callback {
     EXPECT_EQ(question.decided, question.failure == Failure::none);
     question.answered = true;
     question.took = std::chrono::steady_clock::now() - question.asked_at;
-    question.turned_away = &question == begun_ && question.failure == Failure::away;
+    question.turned_away = &question == begun_ && question.failure == Failure::unavailable;
     if (!question.turned_away) when_answered(question);
     --waiting_;
   }
@@ -186,8 +186,8 @@ class StoreVisitor final : private Callback {
   StoreCounts counts_;
   std::unique_ptr<net::Loops> loops_;
   std::unique_ptr<RedisStore> store_;
-  Question* begun_ = nullptr;       // what is being submitted
-  std::deque<Question> questions_;  // they stay where they are
+  Question* begun_ = nullptr;       // the group being submitted
+  std::deque<Question> questions_;  // stable addresses
   std::atomic<std::size_t> waiting_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::string> log_;

@@ -19,7 +19,7 @@
 namespace weir::table {
 namespace {
 
-// AES as FIPS 197 words it: a block is a square of bytes, column by column. Slow and plain.
+// AES in the words of FIPS 197: a block is a square of bytes, column by column. Slow and plain.
 using Block = std::array<std::uint8_t, 16>;
 
 std::uint8_t times(std::uint8_t a, std::uint8_t b) {
@@ -164,7 +164,7 @@ TEST_F(AesHash, StaysAsItIsInSnapshots) {
 
 TEST_F(AesHash, ReadsNothingBeyondTheKey) {
   for (std::size_t size = 0; size <= 40; ++size) {
-    const std::vector<char> exact(size, 'x');  // ends where its memory ends, which AddressSanitizer watches
+    const std::vector<char> exact(size, 'x');  // ends where its memory ends, which AddressSanitizer checks
     EXPECT_EQ(hash({exact.data(), size}), hash(std::string(size, 'x')));
   }
 }
@@ -196,7 +196,7 @@ TEST_F(AesHash, EveryBitOfAKeyTurnsHalfOfTheHash) {
         bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
         turned += std::popcount(before ^ hash(bytes));
       }
-      // Of 4,096 bits half are expected, within seven standard deviations of 32.
+      // Half of 4,096 bits are expected, within seven standard deviations of 32.
       EXPECT_NEAR(turned, 2048, 224) << size << " bytes, bit " << bit;
     }
   }

@@ -1,4 +1,4 @@
-// New numbers under the states of a table: nobody is given anything, and nobody waits longer than they require.
+// New numbers under the states of a table: no consumer gains anything, and none waits longer than they imply.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ HashedRequest once(const Table& table, const std::string& key) {
   return {table.hash(key)};
 }
 
-TEST(CarryOver, WhoHasUsedAllWaitsForOneTokenOfTheNewRate) {
+TEST(CarryOver, AnExhaustedConsumerWaitsForOneTokenOfTheNewRate) {
   const core::Rule after = gcra(1, 1s, 3);
   for (const core::Rule& before : {gcra(1, 1h, 3), gcra(10'007, 8'760h, 3)}) {
     const auto table = table_for(before);
@@ -48,7 +48,7 @@ TEST(CarryOver, WhatLiesWithinTheNewTimeToFillStaysAsItIs) {
   const core::Rule after = gcra(5, 1s, 20);
   const auto table = table_for(before);
   const auto untouched = table_for(before);
-  for (std::uint64_t used = 0; used <= 9; ++used) {  // nine tokens of before are less than four seconds
+  for (std::uint64_t used = 0; used <= 9; ++used) {  // nine tokens of the old rate are less than four seconds
     const HashedRequest request{table->hash(std::to_string(used)), Cost{used}};
     EXPECT_EQ(table->decide(before, request, noon), untouched->decide(before, request, noon));
   }
@@ -59,7 +59,7 @@ TEST(CarryOver, WhatLiesWithinTheNewTimeToFillStaysAsItIs) {
   }
 }
 
-// All keys, in cells of their own and in those that they share for want of room.
+// All keys, in their own cells and in shared ones.
 TEST(CarryOver, ReachesEveryState) {
   const core::Rule before = gcra(1, 1h, 3);
   const core::Rule after = gcra(1, 1s, 3);
@@ -74,7 +74,7 @@ TEST(CarryOver, ReachesEveryState) {
   }
 }
 
-// Seems to be later each time that it is asked, as it is when others decide meanwhile.
+// Advances each time it is read, as if others decided in between.
 class GoingClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override { return now_ += 1ms; }
@@ -84,13 +84,13 @@ class GoingClock final : public Clock {
   mutable Instant now_ = noon;
 };
 
-// By the time at which it began, states that others have just filled would lie too far ahead.
-TEST(CarryOver, GivesNothingToWhoHasUsedAllOfTheNewNumbersMeanwhile) {
+// With the time at which carry_over started, states that others have just filled would be too far ahead.
+TEST(CarryOver, GivesNothingToAConsumerThatExhaustsTheNewNumbersConcurrently) {
   const core::Rule before = gcra(1, 1h, 3);
   const core::Rule after = gcra(1, 1s, 3);
   const auto table = table_for(before);
   const HashedRequest request = once(*table, "alice");
-  const Instant later = noon + 2ms;  // one look at the clock after it began
+  const Instant later = noon + 2ms;  // one reading of the clock later
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(table->decide(after, request, later).admitted);
   table->carry_over(after, GoingClock());
   EXPECT_EQ(table->decide(after, request, later).retry_after, Duration{1s});

@@ -1,4 +1,4 @@
-// Charging a packed state says and leaves what the algorithm itself does with the state unpacked.
+// Charging a packed state has the same result as the algorithm on the unpacked state.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,10 +18,10 @@ using core::Gcra;
 
 constexpr std::int64_t year = std::chrono::microseconds{std::chrono::days{365}}.count();
 
-// Numbers whose states fit eight bytes. Limit refuses the few that take over ten years to fill.
+// Numbers whose states fit into eight bytes. Limit rejects the few that take over ten years to fill.
 Gcra::Limit any_limit() {
   for (;;) {
-    const auto count = *rc::gen::inRange<std::uint64_t>(1, NarrowPayload::largest_small + 2);
+    const auto count = *rc::gen::inRange<std::uint64_t>(1, NarrowPayload::max_small + 2);
     const auto per = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(1, 1000), rc::gen::inRange<std::int64_t>(1, year));
     const auto burst = *rc::gen::oneOf(rc::gen::inRange<std::uint64_t>(1, 20),
                                        rc::gen::inRange<std::uint64_t>(1, std::uint64_t{1} << 40));
@@ -30,7 +30,7 @@ Gcra::Limit any_limit() {
   }
 }
 
-// Never used, somewhere in the limit, at its edge, in debt, or long past; with nths of this rate or of another.
+// Never used, within the limit, at its edge, in debt, or long expired; with nths of this rate or of another.
 NarrowPayload any_payload(const Gcra::Limit& limit, std::int64_t now) {
   const std::int64_t fill = limit.fill.whole;
   const auto ahead = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(-50 * year, 2),
@@ -38,9 +38,9 @@ NarrowPayload any_payload(const Gcra::Limit& limit, std::int64_t now) {
                                      rc::gen::inRange<std::int64_t>(fill - limit.token.whole - 3, fill + 4),
                                      rc::gen::inRange<std::int64_t>(0, 2 * fill + 1));
   const auto nths = *rc::gen::oneOf(
-      rc::gen::just(static_cast<std::uint64_t>(limit.count - limit.token.nths) % (NarrowPayload::largest_small + 1)),
+      rc::gen::just(static_cast<std::uint64_t>(limit.count - limit.token.nths) % (NarrowPayload::max_small + 1)),
       rc::gen::inRange<std::uint64_t>(0, static_cast<std::uint64_t>(limit.count)),
-      rc::gen::inRange<std::uint64_t>(0, NarrowPayload::largest_small + 1));
+      rc::gen::inRange<std::uint64_t>(0, NarrowPayload::max_small + 1));
   const bool unused = *rc::gen::weightedElement<bool>({{1, true}, {9, false}});
   return unused ? NarrowPayload{} : NarrowPayload(now + ahead, nths);
 }

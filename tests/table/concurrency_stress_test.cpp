@@ -1,4 +1,4 @@
-// Many threads at once admit exactly what one would.
+// Many threads together admit exactly what one would.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -64,7 +64,7 @@ TEST_P(Concurrency, BatchesAndSinglesAndResetsDoNotLoseEachOther) {
   LimitedTable table(limit(), 64 * mebibyte);
   std::atomic<std::uint64_t> admitted{0};
   in_parallel([&](int thread) {
-    const auto decide = table.table().way_for<Decision>(table.rule()).several;
+    const auto decide = table.table().decide_functions<Decision>(table.rule()).several;
     std::vector<Decision> decisions(25);
     for (int round = 0; round < 200; ++round) {
       std::vector<std::string> names;
@@ -85,7 +85,7 @@ TEST_P(Concurrency, BatchesAndSinglesAndResetsDoNotLoseEachOther) {
 
 INSTANTIATE_TEST_SUITE_P(All, Concurrency, testing::ValuesIn(all_limits()), limit_name);
 
-// Each query takes one from each of several accounts, in any order. If ever a query were charged by halves, the
+// Each query takes one from each of several accounts, in any order. If a query were ever charged partially, the
 // accounts would not add up.
 TEST(ConcurrentQueries, AreAllOrNothing) {
   const auto limit = *Limit::gcra({.rate = {1, 24h}, .burst = 500});

@@ -1,4 +1,4 @@
-// A flood of fresh keys against a table at its budget: neither a way around the limits, nor a denial of service.
+// A flood of new keys against a table at its budget: it neither bypasses the limits nor causes a denial of service.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +30,7 @@ TEST_P(Flood, KnownConsumersDecideExactlyAsWithoutIt) {
   std::mt19937_64 random{7};
   Instant now = noon;
   for (int i = 0; i < fresh; ++i) {
-    if (i % 100 == 0) now += 1us;  // so little that no known state is forgotten
+    if (i % 100 == 0) now += 1us;  // too little for a known state to expire
     std::ignore = flooded.decide(fresh_key(i), now);
     const std::string key = known_key(std::uniform_int_distribution(0, known - 1)(random));
     ASSERT_EQ(flooded.decide(key, now), calm.decide(key, now)) << i;

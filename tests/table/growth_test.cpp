@@ -30,7 +30,7 @@ TEST_P(TableGrowth, KeepsEveryStateThroughGrowthAndSplits) {
 
 TEST_P(TableGrowth, KeepsEveryStateOfBatchesThatGrowAndSplitUnderTheirOwnKeys) {
   LimitedTable table(limit(), 256 * mebibyte);
-  const auto decide = table.table().way_for<bool>(table.rule()).several;
+  const auto decide = table.table().decide_functions<bool>(table.rule()).several;
   for (int first = 0; first < many; first += 32) {
     std::array<std::string, 32> names;
     std::array<Request, 32> asks;
@@ -56,7 +56,7 @@ TEST_P(TableGrowth, ReusesTheRoomOfStatesThatAreAsGoodAsNeverSeen) {
       ASSERT_TRUE(table.decide(std::to_string(wave) + "/" + std::to_string(key), now).admitted);
     }
     if (wave == 0) after_first_wave = table.table().bytes_used();
-    now += 1h;  // all states of this wave are forgotten
+    now += 1h;  // all states of this wave have expired
   }
   EXPECT_LE(table.table().bytes_used(), after_first_wave + after_first_wave / 4);
 }
@@ -98,7 +98,7 @@ TEST(TableSize, AnEmptyTableIsSmallWhateverItsBudget) {
   EXPECT_LT(table.table().bytes_used(), mebibyte);
 }
 
-TEST(TableSize, ABudgetThatIsTooSmallIsRefusedWithTheLeastThatWillDo) {
+TEST(TableSize, ABudgetThatIsTooSmallIsRejectedWithTheMinimum) {
   const core::Rule rule = core::compile(*Limit::gcra({.rate = {100, 1min}, .burst = 20}));
   for (const std::size_t budget : {std::size_t{0}, std::size_t{1}, std::size_t{4096}}) {
     const auto table = Table::create(rule, budget, HashKey{1, 2});

@@ -1,4 +1,4 @@
-// Receipts beside the cells of a table: saved with the states, within the budget, changed at once with the state.
+// Receipts of a table: saved with the states, within the budget, changed atomically with the state.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -110,7 +110,7 @@ TEST_F(TableReceipts, WithoutRoomAReserveIsChargedAndHasNone) {
   EXPECT_EQ(reserve("late", 1, 1, opened_at + 1min).result, core::ReceiptResult::done) << "the others have ended";
 }
 
-// Otherwise use would be free for as long as memory is full.
+// Otherwise usage would be free while memory is full.
 TEST_F(TableReceipts, WithoutRoomAReportIsChargedAndItsIdIsNotKept) {
   limit_to(*Limit::fixed_window({1'000, Duration(1h)}), std::size_t{512} << 10);
   const auto left = [&](const std::string& key) {
@@ -140,7 +140,7 @@ TEST_F(TableReceipts, WithoutRoomNothingIsHeld) {
   EXPECT_GT(key, 100U);
 }
 
-// Memory that is full of open receipts: what a reserve costs does not depend on how many there are.
+// With memory full of open receipts, the cost of a reserve does not depend on their number.
 TEST_F(TableReceipts, ASearchForRoomLooksAtABoundedNumberOfStates) {
   limit_to(*Limit::fixed_window({10, Duration(1h)}), std::size_t{16} << 20);
   std::uint64_t key = 0;
@@ -160,7 +160,7 @@ TEST_F(TableReceipts, ASearchForRoomLooksAtABoundedNumberOfStates) {
   }
   EXPECT_GT(most, 0U);
   EXPECT_LE(most, 2 * ReceiptTable::max_searched) << "and those in the same bucket of the map as the last";
-  for (std::uint64_t i = 0; i < 1'000; ++i) {  // all have ended
+  for (std::uint64_t i = 0; i < 1'000; ++i) {  // all have expired
     EXPECT_LE(searched_by([&] {
                 EXPECT_EQ(reserve("later" + std::to_string(i), 1, 1, opened_at + 1min).result,
                           core::ReceiptResult::done);
@@ -179,7 +179,7 @@ TEST_F(TableReceipts, BytesComeBackWhenTheyAreSettled) {
   EXPECT_EQ(table_->bytes_used(), with_one);
 }
 
-// Threads take and release holds of a few keys; no more than the limit are ever held.
+// Threads take and release holds of a few keys; never more than the limit are held.
 TEST_F(TableReceipts, NoMoreIsHeldThanTheLimitFromManyThreads) {
   constexpr std::uint64_t limit = 5;
   limit_to(*Limit::concurrency({limit, 1h}));

@@ -15,7 +15,7 @@
 namespace weir::table {
 namespace {
 
-// A folder of the test's own, with one snapshot in it.
+// A folder of the test with one snapshot in it.
 class SnapshotFolder {
  public:
   SnapshotFolder() {
@@ -102,7 +102,7 @@ TEST_P(Snapshot, SharedStatesSurviveToo) {
   EXPECT_GE(shared_in_use(**restored), shared_in_use(table.table()));
 }
 
-TEST_P(Snapshot, WithMoreStatesThanTheBudgetHoldsGivesNobodyMoreThanWasLeft) {
+TEST_P(Snapshot, WithMoreStatesThanTheBudgetGivesNoConsumerMoreThanWasLeft) {
   LimitedTable table(limit());
   fill(table, 60'000);
   save(table);
@@ -146,7 +146,7 @@ TEST_P(Snapshot, ItsModeIsPrivateAndNothingElseIsLeftBehind) {
   EXPECT_EQ(folder_.files(), 1);
 }
 
-TEST_P(Snapshot, IsRefusedWhereverItWasCutOff) {
+TEST_P(Snapshot, IsRejectedWhereverItWasCutOff) {
   LimitedTable table(limit());
   fill(table, 300);
   save(table);
@@ -155,11 +155,11 @@ TEST_P(Snapshot, IsRefusedWhereverItWasCutOff) {
     folder_.write(whole.substr(0, size));
     const auto restored = restore(limit());
     ASSERT_FALSE(restored.has_value()) << size << " of " << whole.size();
-    EXPECT_NE(restored.error().message().find("ends too early"), std::string::npos) << restored.error().message();
+    EXPECT_NE(restored.error().message().find("is truncated"), std::string::npos) << restored.error().message();
   }
 }
 
-TEST_P(Snapshot, IsRefusedWhereverAByteWasDamaged) {
+TEST_P(Snapshot, IsRejectedWhereverAByteWasDamaged) {
   LimitedTable table(limit());
   fill(table, 300);
   save(table);
@@ -212,18 +212,16 @@ class ForeignSnapshot : public testing::Test {
   Limit gcra_ = *Limit::gcra({.rate = {100, 1min}, .burst = 20});
 };
 
-TEST_F(ForeignSnapshot, OfAnotherAlgorithmIsRefused) {
+TEST_F(ForeignSnapshot, OfAnotherAlgorithmIsRejected) {
   save(*Limit::fixed_window({.limit = 9, .window = 10s}));
-  EXPECT_EQ(
-      refusal(gcra_),
-      about("holds the states of another algorithm or window than this limit has: delete it to begin with no states"));
+  EXPECT_EQ(refusal(gcra_),
+            about("has states of another algorithm or window than this limit: delete it to start without its states"));
 }
 
-TEST_F(ForeignSnapshot, OfAnotherWindowIsRefused) {
+TEST_F(ForeignSnapshot, OfAnotherWindowIsRejected) {
   save(*Limit::fixed_window({.limit = 9, .window = 10s}));
-  EXPECT_EQ(
-      refusal(*Limit::fixed_window({.limit = 9, .window = 11s})),
-      about("holds the states of another algorithm or window than this limit has: delete it to begin with no states"));
+  EXPECT_EQ(refusal(*Limit::fixed_window({.limit = 9, .window = 11s})),
+            about("has states of another algorithm or window than this limit: delete it to start without its states"));
 }
 
 TEST_F(ForeignSnapshot, OfOtherNumbersIsTakenAndClampedToThem) {
@@ -245,13 +243,13 @@ TEST_F(ForeignSnapshot, IsTakenOverWithTheHashThatItsKeysWereFoundBy) {
   }
 }
 
-TEST_F(ForeignSnapshot, ThatIsNoSnapshotIsRefused) {
+TEST_F(ForeignSnapshot, ThatIsNotASnapshotIsRejected) {
   folder_.write("\x7f\x45LF and so on, not ours at all");
-  EXPECT_EQ(refusal(gcra_), about("is not a snapshot of weir, or damaged: delete it to begin with no states, or "
+  EXPECT_EQ(refusal(gcra_), about("is damaged or not a Weir snapshot: delete it to start without its states, or "
                                   "restore it from a backup"));
 }
 
-TEST_F(ForeignSnapshot, ThatIsMissingIsSaidToBe) {
+TEST_F(ForeignSnapshot, ThatIsMissingIsReported) {
   EXPECT_EQ(refusal(gcra_), about("cannot be opened: No such file or directory"));
 }
 
@@ -259,7 +257,7 @@ TEST_F(ForeignSnapshot, CannotBeWrittenWhereThereIsNoFolder) {
   LimitedTable table(gcra_);
   const auto saved = table::save(table.table(), table.rule(), folder_.file() / "deeper" / "states", noon);
   ASSERT_FALSE(saved.has_value());
-  EXPECT_NE(saved.error().message().find("cannot create a file beside it"), std::string::npos);
+  EXPECT_NE(saved.error().message().find("cannot create a temporary file next to it"), std::string::npos);
 }
 
 }  // namespace

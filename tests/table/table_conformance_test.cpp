@@ -1,4 +1,4 @@
-// The table decides as the core would with a state per key: every algorithm, every layout, any trace.
+// The table decides like the core with one state per key: every algorithm, every layout, any trace.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace weir::table {
 namespace {
 
-// The core's own states, one for each key.
+// The core's own states, one per key.
 class Reference {
  public:
   virtual ~Reference() = default;
@@ -125,8 +125,8 @@ TEST_P(TableConformance, FromTheKeyOnItDecidesAsTheCoreDoesByEitherHash) {
   for (const HashKind hash : hash_kinds()) {
     LimitedTable table(limit(), 64 * mebibyte, hash);
     const auto reference = reference_for(table.rule());
-    const auto decide = table.table().way_for<Decision>(table.rule()).one;
-    const auto admit = table.table().way_for<bool>(table.rule()).one;
+    const auto decide = table.table().decide_functions<Decision>(table.rule()).one;
+    const auto admit = table.table().decide_functions<bool>(table.rule()).one;
     for (int step = 0; step < 20'000; ++step) {
       const int key = any_key();
       const Cost cost{any_cost()};
@@ -145,8 +145,8 @@ TEST_P(TableConformance, SeveralKeysAreDecidedInOrderByEitherHash) {
   for (const HashKind hash : hash_kinds()) {
     LimitedTable table(limit(), 64 * mebibyte, hash);
     const auto reference = reference_for(table.rule());
-    const auto decide = table.table().way_for<Decision>(table.rule()).several;
-    const auto admit = table.table().way_for<bool>(table.rule()).several;
+    const auto decide = table.table().decide_functions<Decision>(table.rule()).several;
+    const auto admit = table.table().decide_functions<bool>(table.rule()).several;
     std::array<Decision, Table::max_batch_size> decisions;
     std::array<bool, Table::max_batch_size> admitted{};
     for (int round = 0; round < 600; ++round) {

@@ -1,4 +1,4 @@
-// What the tests of the table share: one limit of each kind, and verbs.
+// Shared by the tests of the table: one limit of each kind, and verbs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct NamedLimit {
   Limit limit;
 };
 
-// Of every algorithm, narrow and wide.
+// Every algorithm, narrow and wide.
 inline std::vector<NamedLimit> all_limits() {
   return {
       {"token_bucket", *Limit::token_bucket({.rate = {100, 1min}, .burst = 20})},
@@ -51,7 +51,7 @@ inline std::vector<NamedLimit> all_limits() {
   };
 }
 
-// The ways to hash that this processor has.
+// The hashes that this processor supports.
 inline std::vector<HashKind> hash_kinds() {
   return can_hash(HashKind::aes) ? std::vector{HashKind::siphash, HashKind::aes} : std::vector{HashKind::siphash};
 }
@@ -85,7 +85,7 @@ class LimitedTable {
   std::unique_ptr<Table> table_;
 };
 
-// Runs a test once for each limit.
+// Runs a test for each limit.
 class ForEveryLimit : public testing::TestWithParam<NamedLimit> {
  protected:
   [[nodiscard]] const Limit& limit() const { return GetParam().limit; }

@@ -58,7 +58,7 @@ TEST(AnEndpoint, IsItsAddressWithoutPortBracketsAndZone) {
       {"[2001:db8::1]", "2001:db8::1"},
       {"[2001:DB8::1]:443", "2001:db8::1"},
       {"[2001:db8::1]:_x-1", "2001:db8::1"},
-      {"2001:db8::1:443", "2001:db8::1:443"},  // which is an address
+      {"2001:db8::1:443", "2001:db8::1:443"},  // a valid address
       {"::", "::"},
       {"::1", "::1"},
       {"::ffff:192.0.2.7", "192.0.2.7"},
@@ -83,7 +83,7 @@ TEST(AnEndpoint, ThatHasNoAddressIsNone) {
         "[[2001:db8::1]]", "[2001:db8::1]]", "[ 2001:db8::1]", "[foo]", "[2001:db8::1]:443 ",
         // zones
         "fe80::1%", "fe80::1% ", "fe80::1%a%b", "fe80::1%\n", "192.0.2.7%eth0", "%eth0", "[fe80::1]%eth0",
-        // blanks, zeros in front, other bases, ranges, lists
+        // blanks, leading zeros, other bases, ranges, lists
         " 192.0.2.7", "192.0.2.7 ", "\t192.0.2.7", "192.0.2.7\n", "192.0.02.7", "192.0.2.007", "0300.0.2.7",
         "0xc0.0.2.7", "192.0.519", "3221225991", "192.0.2.0/24", "192.0.2.7, 192.0.2.8", "192.0.2.256", "192.0.2",
         "192.0.2.7.", "\"192.0.2.7\"", "/192.0.2.7:80", "2001:db8:::1", "12345::1", "2001:db8::g"}) {
@@ -124,7 +124,7 @@ TEST(ARange, ContainsItsAddressesAndNoOthers) {
   EXPECT_TRUE(in("2001:db8::/32", "2001:db8:ffff::1"));
   EXPECT_FALSE(in("2001:db8::/32", "2001:db9::1"));
   EXPECT_TRUE(in("::ffff:10.0.0.0/104", "10.1.2.3"));
-  // An IPv4 address is in no range of IPv6, also not in that of all.
+  // No IPv6 range contains an IPv4 address, not even ::/0.
   EXPECT_FALSE(in("::/0", "10.1.2.3"));
   EXPECT_FALSE(in("0.0.0.0/0", "::1"));
 }
@@ -137,17 +137,17 @@ TEST(ARange, IsWrittenWithoutAPrefixForOneAddress) {
 
 TEST(ARange, WithAMistakeSaysWhatToWrite) {
   EXPECT_EQ(refusal("10.1.2.3/8"),
-            "has bits beyond its prefix: write 10.0.0.0/8 for the range, or 10.1.2.3 for the one address");
+            "has bits beyond its prefix: write 10.0.0.0/8 for the range, or 10.1.2.3 for a single address");
   EXPECT_EQ(refusal("2001:db8::1/32"),
-            "has bits beyond its prefix: write 2001:db8::/32 for the range, or 2001:db8::1 for the one address");
+            "has bits beyond its prefix: write 2001:db8::/32 for the range, or 2001:db8::1 for a single address");
   EXPECT_NE(refusal("::ffff:10.0.0.0/90"), "");
   for (const auto* text :
        {"10.0.0.0/33", "10.0.0.0/", "10.0.0.0/08", "10.0.0.0/-1", "10.0.0.0/8/8", "10.0.0.0/255.0.0.0"}) {
-    EXPECT_EQ(refusal(text), "what follows the slash has to be a number from 0 to 32") << text;
+    EXPECT_EQ(refusal(text), "the prefix length must be a number from 0 to 32") << text;
   }
-  EXPECT_EQ(refusal("::/129"), "what follows the slash has to be a number from 0 to 128");
+  EXPECT_EQ(refusal("::/129"), "the prefix length must be a number from 0 to 128");
   for (const auto* text : {"", "/8", "10/8", "host/8", "10.0.0.0 /8"}) {
-    EXPECT_EQ(refusal(text), "not an IP address or a range of them: write it as 10.0.0.0/8 or 2001:db8::/32") << text;
+    EXPECT_EQ(refusal(text), "not an IP address or range: write it as 10.0.0.0/8 or 2001:db8::/32") << text;
   }
 }
 

@@ -1,4 +1,4 @@
-// The forms of dates: what each reads as, how each is written, and what is none of them.
+// Date formats: parsing, writing, and invalid texts.
 #include "text/date.h"
 
 #include <gtest/gtest.h>
@@ -108,20 +108,20 @@ TEST(HttpDate, ClockAtTheEndsOfTimeStillReadsATwoDigitYear) {
   EXPECT_TRUE(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT", Instant::max()));
 }
 
-TEST(HttpDate, WhatIsNoDateIsRefused) {
+TEST(HttpDate, InvalidDatesAreRejected) {
   for (const std::string_view text : {
            "",
            "now",
            "Sun, 06 Nov 1994 08:49:37",      // no zone
            "Sun, 06 Nov 1994 08:49:37 UTC",  // another zone
-           "Sun, 06 Nov 1994 08:49:37 gmt",  // case counts
+           "Sun, 06 Nov 1994 08:49:37 gmt",  // case-sensitive
            "sun, 06 Nov 1994 08:49:37 GMT",
            "Sun, 06 NOV 1994 08:49:37 GMT",
-           "Sun, 6 Nov 1994 08:49:37 GMT",  // two digits for the day
+           "Sun, 6 Nov 1994 08:49:37 GMT",  // needs two digits for the day
            "Sun,  6 Nov 1994 08:49:37 GMT",
-           "Sun, 06 Nov 94 08:49:37 GMT",       // four for the year
-           "Sunday, 06-Nov-1994 08:49:37 GMT",  // but two in RFC 850
-           "Sun, 06-Nov-94 08:49:37 GMT",       // whose days are written out
+           "Sun, 06 Nov 94 08:49:37 GMT",       // needs four digits for the year
+           "Sunday, 06-Nov-1994 08:49:37 GMT",  // needs two digits in RFC 850
+           "Sun, 06-Nov-94 08:49:37 GMT",       // needs the full name of the day
            "Sunday, 06 Nov 1994 08:49:37 GMT",
            "Sun Nov 6 08:49:37 1994",  // asctime pads the day
            "Sun Nov 006 08:49:37 1994",
@@ -184,7 +184,7 @@ TEST(LogTime, EveryFormNamesItsInstant) {
   }
 }
 
-TEST(LogTime, WhatIsNoTimeIsRefused) {
+TEST(LogTime, InvalidTimesAreRejected) {
   for (const std::string_view text : {
            "",
            "now",

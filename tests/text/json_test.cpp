@@ -14,14 +14,14 @@ TEST(JsonText, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(json_text("\xFF"), "\"\\ufffd\"");
   EXPECT_EQ(json_text("\xC0\xAF"), "\"\\ufffd\\ufffd\"");             // overlong
   EXPECT_EQ(json_text("\xED\xA0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");  // a surrogate
-  EXPECT_EQ(json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // cut off
+  EXPECT_EQ(json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // truncated
 }
 
 TEST(JsonText, EscapesWhatEndsLinesInSomeReaders) {
   EXPECT_EQ(json_text("\xE2\x80\xA8\xE2\x80\xA9"), "\"\\u2028\\u2029\"");
 }
 
-// U+202E in a name would show the rest of a line from right to left.
+// U+202E in a name would reverse the display of the rest of a line.
 TEST(JsonText, EscapesWhatIsNotSeenAndActs) {
   EXPECT_EQ(json_text("api\xE2\x80\xAE"
                       "moc"),

@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// LINE:COLUMN TEXT -> the line that it is about
+// LINE:COLUMN TEXT -> the line that it belongs to
 Lines comments_in(std::string_view text) {
   Lines lines;
   for (const Comment& comment : comments_of(text)) {

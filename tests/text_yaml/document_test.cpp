@@ -11,7 +11,7 @@ std::string place(Mark at) {
   return std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
-// The tree on one line, each value with its place.
+// The tree on one line, each value with its position.
 std::string shape(const Node& node) {
   std::string text = place(node.at);
   switch (node.kind) {
@@ -79,14 +79,14 @@ TEST(Document, MayHaveMarkersOfItsBeginningAndEnd) {
 
 TEST(Document, ExpandsAliasesInPlace) {
   EXPECT_EQ(parsed("a: &x { k: 1 }\nb: *x\n"), "1:1 {1:1 a: 1:4 {1:9 k: 1:12 1, }, 2:1 b: 2:4 {1:9 k: 1:12 1, }, }");
-  // The later anchor of a name counts from there on.
+  // A redefined anchor applies from there on.
   EXPECT_EQ(parsed("[&a 1, *a, &a 2, *a]"), "1:1 [1:2 1, 1:8 1, 1:12 2, 1:18 2, ]");
 }
 
-TEST(Document, WithAKeyTwiceIsRefusedAtTheSecond) {
-  EXPECT_EQ(parsed("b: 1\na: 1\n\"a\": 2\nb: 2\n"), "f:3:1: 'a' is here twice: the first is in line 2");
-  EXPECT_EQ(parsed("a\tb: 1\na\tb: 2\n"), "f:2:1: 'a?b' is here twice: the first is in line 1");
-  EXPECT_EQ(parsed("- { a: 1, b: 2, a: 3 }\n"), "f:1:17: 'a' is here twice: the first is in line 1");
+TEST(Document, WithADuplicateKeyIsRejectedAtTheSecond) {
+  EXPECT_EQ(parsed("b: 1\na: 1\n\"a\": 2\nb: 2\n"), "f:3:1: duplicate key 'a': first defined in line 2");
+  EXPECT_EQ(parsed("a\tb: 1\na\tb: 2\n"), "f:2:1: duplicate key 'a?b': first defined in line 1");
+  EXPECT_EQ(parsed("- { a: 1, b: 2, a: 3 }\n"), "f:1:17: duplicate key 'a': first defined in line 1");
 }
 
 TEST(Document, TakesQuotedMergeKeysForText) {
@@ -94,13 +94,13 @@ TEST(Document, TakesQuotedMergeKeysForText) {
   EXPECT_EQ(parsed("<<: 1\n"), "f:1:1: merge keys (<<) are not supported: write the fields out");
 }
 
-TEST(Document, WithoutContentIsRefused) {
+TEST(Document, WithoutContentIsRejected) {
   for (const auto* text : {"", "\n\n", "# nothing\n", "---\n", "---\n...\n", "~\n", "\xef\xbb\xbf"}) {
     EXPECT_EQ(parsed(text), "f:1:1: the file is empty") << text;
   }
 }
 
-TEST(Document, ThatIsNotUtf8IsRefusedAtTheByte) {
+TEST(Document, ThatIsNotUtf8IsRejectedAtTheByte) {
   const std::string not_utf8 = " is not UTF-8: save the file as UTF-8";
   EXPECT_EQ(parsed("a: \xff"), "f:1:4: the byte 0xff" + not_utf8);
   EXPECT_EQ(parsed("a: \xc3\xa9\xc3"), "f:1:5: the byte 0xc3" + not_utf8);
@@ -111,8 +111,8 @@ TEST(Document, ThatIsNotUtf8IsRefusedAtTheByte) {
   EXPECT_EQ(parsed("\xff\xfe"
                    "a"),
             "f:1:1: the byte 0xff" + not_utf8);  // UTF-16
-  EXPECT_EQ(parsed(std::string_view("a: \0b", 5)), "f:1:4: the control character 0x00 does not belong in a text");
-  EXPECT_EQ(parsed("a: \x1b[0m"), "f:1:4: the control character 0x1b does not belong in a text");
+  EXPECT_EQ(parsed(std::string_view("a: \0b", 5)), "f:1:4: the control character 0x00 is not allowed in text");
+  EXPECT_EQ(parsed("a: \x1b[0m"), "f:1:4: the control character 0x1b is not allowed in text");
 }
 
 }  // namespace

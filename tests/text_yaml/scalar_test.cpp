@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "text/yaml/problem.h"
+
 namespace weir::text {
 namespace {
 
@@ -13,7 +15,7 @@ using std::chrono::days;
 
 constexpr std::uint64_t two_to_53 = 9'007'199'254'740'992;
 
-// What is said about a text that is refused; empty if it is taken.
+// The error for a rejected text; empty if it is accepted.
 template <class T>
 std::string refusal(const Result<T>& result) {
   return result ? "" : result.error().what;
@@ -27,17 +29,17 @@ TEST(WholeNumber, IsDigitsOnly) {
        {"", " 1", "1 ", "+1", "1e3", "1_000", "1,000", "0x10", "1.0", "ten", "\xd9\xa3", "-", "--1"}) {
     EXPECT_EQ(refusal(parse_whole(text)), "not a whole number: write digits only, like 20") << text;
   }
-  EXPECT_EQ(refusal(parse_whole("010")), "has a leading zero: write it without");
+  EXPECT_EQ(refusal(parse_whole("010")), "leading zero: write the number without it");
   EXPECT_EQ(refusal(parse_whole("-1")), "cannot be negative: at least 0");
 }
 
-TEST(WholeNumber, BeyondItsBoundsIsRefusedWithTheBound) {
+TEST(WholeNumber, BeyondItsBoundsIsRejectedWithTheBound) {
   EXPECT_EQ(refusal(parse_whole("9007199254740993")), "too large: at most 9007199254740992");
   EXPECT_EQ(refusal(parse_whole(std::string(1000, '9'))), "too large: at most 9007199254740992");
   EXPECT_EQ(refusal(parse_whole("18446744073709551617")), "too large: at most 9007199254740992");
-  EXPECT_EQ(refusal(parse_whole("0", {.least = 1})), "too small: at least 1");
-  EXPECT_EQ(refusal(parse_whole("129", {.least = 1, .most = 128})), "too large: at most 128");
-  EXPECT_EQ(parse_whole("128", {.least = 1, .most = 128}), 128U);
+  EXPECT_EQ(refusal(parse_whole("0", {.min = 1})), "too small: at least 1");
+  EXPECT_EQ(refusal(parse_whole("129", {.min = 1, .max = 128})), "too large: at most 128");
+  EXPECT_EQ(parse_whole("128", {.min = 1, .max = 128}), 128U);
 }
 
 TEST(RateText, IsACountAndATime) {
@@ -61,6 +63,15 @@ TEST(RateText, IsACountAndATime) {
       {"7/week", {7, 7 * 24h}},
       {"7/month", {7, 30 * 24h}},
       {"7 / year", {7, 365 * 24h}},
+      {"10/sec", {10, 1s}},
+      {"10/30sec", {10, 30s}},
+      {"10/m", {10, 1min}},
+      {"10/5m", {10, 5min}},
+      {"100k/min", {100'000, 1min}},
+      {"1k / s", {1'000, 1s}},
+      {"2M/day", {2'000'000, days{1}}},
+      {"5k/month", {5'000, 30 * 24h}},
+      {"9007199254740k/s", {9'007'199'254'740'000, 1s}},
   };
   for (const auto& [text, rate] : rows) EXPECT_EQ(parse_rate(text), rate) << text;
 }
@@ -72,20 +83,37 @@ TEST(RateText, SaysWhetherItIsPerAUnitOfTheCalendar) {
   for (const auto* text : {"7/day", "7/7day", "7", "", "week"}) EXPECT_EQ(calendar_word(text), "") << text;
 }
 
-TEST(RateText, OfAnotherFormIsRefused) {
-  constexpr auto form = "not a rate: write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
-  for (const auto* text : {"", "10", "/s", "10/", "10/sec", "10/m", "10/S", "1 0/s", "10/3 0s", "10/30minute", "10/0s",
-                           "10/01s", "10/1.5s", "10/s/s", "1e3/s", "+1/s", "ten/s", "10/-1s", "10/us"}) {
+TEST(RateText, OfAnotherFormIsRejected) {
+  constexpr auto form = "not a rate: write COUNT/PERIOD, like 10/s, 100/min, 100k/day or 10/30s";
+  constexpr auto fraction = "the count must be a whole number; for less than one, use a longer period, like 1/20s";
+  constexpr auto several = "a week, month or year takes no number: write days, like 700/14day";
+  constexpr auto unit = "': write ms, s, min, h, day, week, month or year";
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"0/s", "a rate must be above 0; to deny every request, write 'rate: 0'"},
+      {"0k/s", "a rate must be above 0; to deny every request, write 'rate: 0'"},
+      {"-1/s", "a rate must be above 0"},
+      {"0.5/s", fraction},
+      {"1.5k/s", fraction},
+      {"7/2week", several},
+      {"7/12month", several},
+      {"7 / 1year", several},
+      {"10/S", std::string("unknown unit 'S") + unit},
+      {"10/us", std::string("unknown unit 'us") + unit},
+      {"100/mnt", std::string("unknown unit 'mnt") + unit},
+      {"5/30secs", std::string("unknown unit 'secs") + unit},
+      {"010/s", "leading zero: write the number without it"},
+      {"9007199254740993/s", "too large: at most 9007199254740992"},
+      {"9007199254741k/s", "too large: at most 9007199254740992"},
+      {"9007199255M/s", "too large: at most 9007199254740992"},
+      {"1/3651day", "period too long: at most 3650day (10 years)"},
+      {"1/99999999999999999999s", "period too long: at most 3650day (10 years)"},
+  };
+  for (const auto& [text, message] : rows) EXPECT_EQ(refusal(parse_rate(text)), message) << text;
+  for (const auto* text :
+       {"",       "10",    "/s",   "10/",   "1 0/s",  "10/3 0s", "10/30minute", "10/0s",  "10/01s", "10/1.5s",
+        "10/s/s", "1e3/s", "+1/s", "ten/s", "10/-1s", "k/s",     "10 k/s",      "10kk/s", "10K/s",  "10m/s"}) {
     EXPECT_EQ(refusal(parse_rate(text)), form) << text;
   }
-  EXPECT_EQ(refusal(parse_rate("0/s")), "a rate has to be above 0 (a ban is written 'rate: 0')");
-  EXPECT_EQ(refusal(parse_rate("-1/s")), "a rate has to be above 0");
-  for (const auto* text : {"7/2week", "7/12month", "7 / 1year"}) {
-    EXPECT_EQ(refusal(parse_rate(text)),
-              "a rate is per one week, month or year: for several, write days, like 700/14day");
-  }
-  EXPECT_EQ(refusal(parse_rate("1/3651day")), "the time is too long: at most 3650day (10 years)");
-  EXPECT_EQ(refusal(parse_rate("1/99999999999999999999s")), "the time is too long: at most 3650day (10 years)");
 }
 
 TEST(DecimalRate, IsExactInLowestTerms) {
@@ -110,8 +138,8 @@ TEST(DecimalRate, IsNeverRounded) {
   EXPECT_EQ(refusal(parse_per_second("0.3333333")), "has more than six decimal places: at most six are exact");
   EXPECT_EQ(refusal(parse_per_second("9007199254740993")), "too large: at most 9007199254740992");
   EXPECT_EQ(refusal(parse_per_second("9007199254.740993")), "too large: at most 9007199254");
-  EXPECT_EQ(refusal(parse_per_second("0.0")), "a rate has to be above 0 (a ban is written 'rate: 0')");
-  EXPECT_EQ(refusal(parse_per_second("-0.1")), "has to be above 0");
+  EXPECT_EQ(refusal(parse_per_second("0.0")), "a rate must be above 0; to deny every request, write 'rate: 0'");
+  EXPECT_EQ(refusal(parse_per_second("-0.1")), "must be above 0");
   for (const auto* text : {"", ".", ".5", "5.", "1.2.3", "00.5", "1e-2", "0x1", "inf", ".inf", "nan", "1/s", "0,5"}) {
     EXPECT_EQ(refusal(parse_per_second(text)), "not a decimal number: write it like 2 or 0.05") << text;
   }
@@ -132,13 +160,14 @@ TEST(DurationText, HasANumberAndAUnit) {
   EXPECT_EQ(parse_duration("500ms"), 500ms);
   EXPECT_EQ(parse_duration("30s"), 30s);
   EXPECT_EQ(parse_duration("10min"), 10min);
+  EXPECT_EQ(parse_duration("10m"), 10min);
+  EXPECT_EQ(parse_duration("30sec"), 30s);
   EXPECT_EQ(parse_duration("1h"), 1h);
   EXPECT_EQ(parse_duration("1day"), days{1});
   EXPECT_EQ(parse_duration("3650day"), days{3650});
   EXPECT_EQ(parse_duration("315360000s"), days{3650});
   for (const auto* text : {"", "h", "60", "0s", "01s", "-1s", "1.5h", "1 h", "1H", "1hour", "1d", "1h30min"}) {
-    EXPECT_EQ(refusal(parse_duration(text)), "not a length of time: write it like 500ms, 30s, 10min, 1h or 1day")
-        << text;
+    EXPECT_EQ(refusal(parse_duration(text)), "not a duration: write it like 500ms, 30s, 10min, 1h or 1day") << text;
   }
   EXPECT_EQ(refusal(parse_duration("3651day")), "too long: at most 3650day (10 years)");
   EXPECT_EQ(refusal(parse_duration("315360001s")), "too long: at most 3650day (10 years)");
@@ -171,7 +200,7 @@ TEST(Quoted, KeepsAMessageOnOneShortLine) {
   EXPECT_EQ(text::in_quotes("abc"), "'abc'");
   EXPECT_EQ(text::in_quotes("a\nb\x1b[0m"), "'a?b?[0m'");
   EXPECT_EQ(text::in_quotes(std::string(1000, 'x')), "'" + std::string(60, 'x') + "...'");
-  // Not cut within a character.
+  // Not truncated within a character.
   EXPECT_EQ(text::in_quotes(std::string(59, 'x') + "\xc3\xa9\xc3\xa9"), "'" + std::string(59, 'x') + "\xc3\xa9...'");
 }
 

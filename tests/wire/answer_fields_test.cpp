@@ -1,4 +1,4 @@
-// The fields of an answer: what is written, rounded up, held to 15 digits and escaped.
+// The fields of an answer: values, rounding, clamping to 15 digits and escaping.
 #include "wire/fields/answer_fields.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ AnswerFields denied() {
   return answer;
 }
 
-TEST(AnswerFields, AdmittedAnswerSaysWhatIsLeft) {
+TEST(AnswerFields, AdmittedAnswerHasTheRemainingQuota) {
   EXPECT_EQ(lines_of(admitted()), (Lines{{"RateLimit-Policy", R"("per-user";q=100;w=60)"},
                                          {"RateLimit", R"("per-user";r=50;t=1)"},
                                          {"X-RateLimit-Limit", "100"},
@@ -42,13 +42,13 @@ TEST(AnswerFields, AdmittedAnswerSaysWhatIsLeft) {
                                          {"X-RateLimit-Reset", "30"}}));
 }
 
-TEST(AnswerFields, DenialSaysWhenToComeBack) {
+TEST(AnswerFields, DenialHasRetryAfter) {
   EXPECT_EQ(lines_of(denied(), {.rate_limit = false, .x_rate_limit = false}), (Lines{{"Retry-After", "2"}}));
 }
 
-// Nobody can know when a request that is held will end.
-TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
-  AnswerFields answer{.policy = "running", .quota = 5, .at_once = true, .remaining = 2};
+// It is unknown when a running request ends.
+TEST(AnswerFields, ConcurrencyLimitHasNoTimes) {
+  AnswerFields answer{.policy = "running", .quota = 5, .is_concurrency = true, .remaining = 2};
   EXPECT_EQ(lines_of(answer, {.legacy_fields = true}),
             (Lines{{"RateLimit-Policy", R"("running";q=5;qu="concurrent-requests")"},
                    {"RateLimit", R"("running";r=2)"},
@@ -61,7 +61,7 @@ TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
   EXPECT_EQ(lines_of(answer, {.rate_limit = false, .x_rate_limit = false}), (Lines{{"Retry-After", "42"}}));
 }
 
-TEST(AnswerFields, OlderTripleIsSentOnRequest) {
+TEST(AnswerFields, LegacyFieldsAreSentOnRequest) {
   EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_rate_limit = false, .legacy_fields = true}),
             (Lines{{"RateLimit-Limit", "100"}, {"RateLimit-Remaining", "50"}, {"RateLimit-Reset", "30"}}));
 }
@@ -82,7 +82,7 @@ TEST(AnswerFields, FullLimitHasNoTimeUntilMore) {
   EXPECT_EQ(rate_limit_field(answer).view(), R"("per-user";r=50)");
 }
 
-TEST(AnswerFields, UnknownWindowIsNotSaid) {
+TEST(AnswerFields, UnknownWindowIsOmitted) {
   AnswerFields answer = admitted();
   answer.window = 0s;
   EXPECT_EQ(rate_limit_policy_field(answer).view(), R"("per-user";q=100)");
@@ -151,9 +151,9 @@ TEST(AnswerFields, NameIsAString) {
 TEST(AnswerFields, LongestFieldFits) {
   const std::string name(200, '"');
   const AnswerFields answer{.policy = name,
-                            .quota = largest_field_integer,
+                            .quota = max_field_integer,
                             .window = Duration::max(),
-                            .remaining = largest_field_integer,
+                            .remaining = max_field_integer,
                             .until_more = Duration::max()};
   EXPECT_TRUE(rate_limit_policy_field(answer).view().ends_with(";q=999999999999999;w=9223372036855"));
   EXPECT_TRUE(rate_limit_field(answer).view().ends_with(";r=999999999999999;t=9223372036855"));

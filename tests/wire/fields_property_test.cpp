@@ -1,4 +1,4 @@
-// Whatever is written as a field reads back as what was meant.
+// Written fields parse to the original values.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// The C library's calendar, as an oracle that shares no code with ours.
+// The C library's calendar is the oracle.
 std::string written(Instant instant, const char* form) {
   const std::time_t time = std::chrono::floor<seconds>(instant).time_since_epoch().count();
   std::tm parts{};
@@ -36,14 +36,14 @@ Instant year(int number) {
   return std::chrono::sys_days{std::chrono::year{number} / 1 / 1};
 }
 
-RC_GTEST_PROP(FieldsProperty, EverySecondOfFourDigitYearsReadsBack, ()) {
+RC_GTEST_PROP(FieldsProperty, EverySecondOfFourDigitYearsRoundTrips, ()) {
   const Instant instant = any_second(year(1000), year(10000));
   const Instant now = any_second(year(1000), year(10000));
   RC_ASSERT(text::parse_http_date(written(instant, "%a, %d %b %Y %H:%M:%S GMT"), now) == instant);
   RC_ASSERT(text::parse_http_date(written(instant, "%a %b %e %H:%M:%S %Y"), now) == instant);
 }
 
-RC_GTEST_PROP(FieldsProperty, TwoDigitYearReadsBackWithinFiftyYearsOfNow, ()) {
+RC_GTEST_PROP(FieldsProperty, TwoDigitYearRoundTripsWithinFiftyYearsOfNow, ()) {
   const Instant now = any_second(year(1900), year(2200));
   const Instant instant = any_second(now - std::chrono::years{49}, now + std::chrono::years{50});
   RC_ASSERT(text::parse_http_date(written(instant, "%A, %d-%b-%y %H:%M:%S GMT"), now) == instant);
@@ -74,7 +74,7 @@ std::string any_space(const std::string& alphabet) {
   return *rc::gen::resize(3, rc::gen::container<std::string>(rc::gen::elementOf(alphabet)));
 }
 
-RC_GTEST_PROP(FieldsProperty, EveryListOfLimitsReadsBackAroundAnyWhitespaceAndUnknownParameters, ()) {
+RC_GTEST_PROP(FieldsProperty, EveryListOfLimitsRoundTripsWithAnyWhitespaceAndUnknownParameters, ()) {
   const auto count = rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000'000);
   const auto name = rc::gen::map(rc::gen::container<std::string>(rc::gen::inRange<char>(' ', '\x7f')), escaped);
   const auto names = *rc::gen::resize(20, rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(name)));

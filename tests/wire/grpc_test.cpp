@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using Kind = MessageStep::Kind;
 
-TEST(GrpcMessage, StepsSayWhatABodyBeginsWith) {
+TEST(GrpcMessage, StepsDescribeTheFirstMessage) {
   struct Row {
     std::string body;
     Kind kind;
@@ -41,7 +41,7 @@ TEST(GrpcMessage, StepsSayWhatABodyBeginsWith) {
   }
 }
 
-TEST(GrpcMessage, WhatIsAppendedReadsBack) {
+TEST(GrpcMessage, AppendedMessagesRoundTrip) {
   for (const std::size_t size : {0U, 1U, 255U, 256U, 70'000U}) {
     const std::string message(size, 'm');
     std::string out = "before";

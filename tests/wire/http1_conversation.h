@@ -1,5 +1,5 @@
-// What a parser makes of the bytes of a connection that come in given pieces. Each piece arrives in a new
-// buffer of the exact size, so that a view that outlives its buffer, or reads beyond it, is found.
+// Feeds a parser with bytes split into given pieces. Each piece arrives in a new buffer of the exact size, so that
+// AddressSanitizer finds views that outlive or exceed their buffer.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +73,7 @@ class Conversation {
   [[nodiscard]] std::size_t unconsumed() const { return size_; }
   [[nodiscard]] RequestParser::Stage stage() const { return parser_.stage(); }
 
-  // The same requests, and the same end.
+  // Compares the requests and the final state.
   friend bool operator==(const Conversation& a, const Conversation& b) {
     return a.requests_ == b.requests_ && a.fault() == b.fault() && a.stage() == b.stage() && a.size_ == b.size_;
   }

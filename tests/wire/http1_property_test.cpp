@@ -1,4 +1,4 @@
-// Whatever is written as requests reads back, and bytes mean the same in whatever pieces they come.
+// Written requests parse to the original values, however the bytes are split.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -42,7 +42,7 @@ std::string chunked(std::string_view body) {
   return bytes + "0\r\n" + *rc::gen::elementOf(std::vector<std::string>{"", "X-Trailer: a\r\n"}) + "\r\n";
 }
 
-// A request, and its bytes at the end of `bytes`.
+// Generates a request and appends its bytes to `bytes`.
 Seen any_request(std::string& bytes) {
   Seen seen{.method = any_token(),
             .target = '/' + text_of_bytes("abc/?=%#&\xC3\xA9~", 40),
@@ -90,7 +90,7 @@ Conversation received_in_pieces(std::string_view bytes, const Limits& limits = {
   return talk;
 }
 
-RC_GTEST_PROP(Http1Property, PipelinedRequestsReadBackInWhateverPiecesTheyCome, ()) {
+RC_GTEST_PROP(Http1Property, PipelinedRequestsRoundTripHoweverTheyAreSplit, ()) {
   std::string bytes;
   std::vector<Seen> expected;
   const int count = *rc::gen::inRange(1, 5);
@@ -103,7 +103,7 @@ RC_GTEST_PROP(Http1Property, PipelinedRequestsReadBackInWhateverPiecesTheyCome, 
   RC_ASSERT(received_in_pieces(bytes) == whole);
 }
 
-RC_GTEST_PROP(Http1Property, BrokenRequestsMeanTheSameInWhateverPiecesTheyCome, ()) {
+RC_GTEST_PROP(Http1Property, MalformedRequestsHaveTheSameFaultHoweverTheyAreSplit, ()) {
   std::string bytes;
   any_request(bytes);
   any_request(bytes);
@@ -129,7 +129,7 @@ RC_GTEST_PROP(Http1Property, BrokenRequestsMeanTheSameInWhateverPiecesTheyCome, 
   const Conversation whole = received_whole(bytes, limits);
   RC_ASSERT(received_one_by_one(bytes, limits) == whole);
   RC_ASSERT(received_in_pieces(bytes, limits) == whole);
-  RC_ASSERT(whole.fault() || whole.unconsumed() <= limits.largest_request());
+  RC_ASSERT(whole.fault() || whole.unconsumed() <= limits.max_request_size());
 }
 
 RC_GTEST_PROP(Http1Property, NoValueOfAHeaderEndsItsLine, (std::string value)) {

@@ -1,4 +1,4 @@
-// Requests that are refused: whatever two readers could take for different requests, and whatever is too much.
+// Rejected requests: ambiguous, malformed or too large.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ struct Refusal {
   Fault fault;
 };
 
-// Refused with this fault however the bytes come, with nothing read before it, and for good.
+// Expects a final refusal with this fault before any request, however the bytes are split.
 void expect_refused(const Refusal& row, const Limits& limits = {}) {
   Conversation whole(limits);
   whole.receive(row.bytes);
@@ -74,7 +74,7 @@ TEST(Http1Refusal, RequestLineHasOneForm) {
   }
 }
 
-TEST(Http1Refusal, OtherVersionsAreNotSpoken) {
+TEST(Http1Refusal, OtherVersionsAreRejected) {
   for (const std::string version : {"0.9", "1.2", "1.9", "2.0", "3.0", "0.1"}) {
     expect_refused({"GET / HTTP/" + version + "\r\nHost: a\r\n\r\n", Fault::unsupported_version});
   }
@@ -99,7 +99,7 @@ TEST(Http1Refusal, LinesEndInCrLfOnly) {
   }
 }
 
-TEST(Http1Refusal, NoLineHoldsControlCharacters) {
+TEST(Http1Refusal, LinesContainNoControlCharacters) {
   for (unsigned byte = 0; byte < 0x80; ++byte) {
     if ((byte >= 0x20 && byte < 0x7F) || byte == '\t') continue;
     const std::string c(1, static_cast<char>(byte));
@@ -142,7 +142,7 @@ TEST(Http1Refusal, HeaderHasOneForm) {
   expect_refused({with_headers("Content-Length:\r\n 5"), Fault::malformed_length});
 }
 
-TEST(Http1Refusal, HostIsThereOnceAndIsAHost) {
+TEST(Http1Refusal, HostIsUniqueAndValid) {
   expect_refused({"GET / HTTP/1.1\r\n\r\n", Fault::missing_host});
   expect_refused({"GET / HTTP/1.1\r\nHosts: a\r\n\r\n", Fault::missing_host});
   for (const std::string again : {"Host: a", "host: b", "HOST:"}) {
@@ -161,7 +161,7 @@ TEST(Http1Refusal, LengthIsDigitsOnly) {
   }
 }
 
-TEST(Http1Refusal, LengthThatNoNumberHoldsIsTooLarge) {
+TEST(Http1Refusal, LengthThatOverflowsIsTooLarge) {
   for (const std::string length : {"1048577", "18446744073709551615", "18446744073709551616", "18446744073709551621",
                                    "99999999999999999999999999999999999999", "36893488147419103232"}) {
     expect_refused({with_headers("Content-Length: " + length), Fault::body_too_large});
@@ -211,7 +211,7 @@ TEST(Http1Refusal, ChunkSizeIsHexadecimalDigitsOnly) {
            "1.\r\n"s,
            "\xB1\r\n"s,
            "00000000000000001\r\na\r\n0\r\n\r\n"s,  // beyond 16 digits
-           "10000000000000001\r\na\r\n0\r\n\r\n"s,  // and beyond 64 bits
+           "10000000000000001\r\na\r\n0\r\n\r\n"s,  // beyond 64 bits
            "fffffffffffffffff\r\na\r\n0\r\n\r\n"s,
        }) {
     expect_refused({with_chunks(chunks), Fault::malformed_chunk});
@@ -245,7 +245,7 @@ TEST(Http1Refusal, ChunksAreFramedByCrLfOnly) {
   }
 }
 
-TEST(Http1Refusal, ChunksTogetherAreNoLargerThanABody) {
+TEST(Http1Refusal, ChunksTogetherAreLimitedLikeABody) {
   const Limits limits{.body_bytes = 10};
   for (const std::string chunks : {"b\r\n", "5\r\nabcde\r\n6\r\n", "ffffffffffffffff\r\n",
                                    "1\r\na\r\nffffffffffffffff\r\n", "7fffffffffffffff\r\n"}) {
@@ -268,7 +268,7 @@ TEST(Http1Refusal, FramingOfChunksIsBoundedByTheirData) {
   EXPECT_EQ(talk.requests().front().body.size(), 500U);
 }
 
-// The last request within a limit is read, the first beyond it refused.
+// A request at a limit is accepted, one beyond it is rejected.
 void expect_limit(const Limits& limits, const std::string& within, const Refusal& beyond) {
   Conversation talk(limits);
   talk.receive_one_by_one(within);
@@ -307,12 +307,12 @@ TEST(Http1Refusal, EachLimitIsExact) {
   expect_limit({.body_bytes = 10}, body(10), {body(11), Fault::body_too_large});
 }
 
-TEST(Http1Refusal, LineWithoutAnEndIsRefusedAtItsLimit) {
+TEST(Http1Refusal, LineWithoutAnEndIsRejectedAtItsLimit) {
   expect_refused({std::string(67'000, 'A'), Fault::target_too_long});
   expect_refused({"GET / HTTP/1.1\r\n" + std::string(132'000, 'A'), Fault::head_too_large});
 }
 
-TEST(Http1Refusal, AnswersSayWhatIsWrong) {
+TEST(Http1Refusal, EveryFaultHasAStatusAndAText) {
   struct Answer {
     Fault fault;
     unsigned status;
@@ -336,7 +336,7 @@ TEST(Http1Refusal, AnswersSayWhatIsWrong) {
   }
 }
 
-TEST(Http1Refusal, NothingThatIsSentIsAFailureOfTheServer) {
+TEST(Http1Refusal, NoStatusIsAServerError) {
   for (unsigned fault = 0; fault <= static_cast<unsigned>(Fault::chunks_too_small); ++fault) {
     const unsigned status = status_of(static_cast<Fault>(fault));
     EXPECT_GE(status, 400U) << fault;

@@ -1,4 +1,4 @@
-// Requests that are read: their parts, one after another, in pieces, and what they say of the connection.
+// Accepted requests: their parts, pipelining, splitting, and the connection.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 using Headers = std::vector<std::pair<std::string, std::string>>;
 using Stage = RequestParser::Stage;
 
-// The one request that the bytes are, whole and one by one.
+// Parses one request from all bytes at once and byte by byte.
 Seen read_one(const std::string& bytes) {
   Conversation whole;
   whole.receive(bytes);
@@ -24,7 +24,7 @@ Seen read_one(const std::string& bytes) {
   return whole.requests().empty() ? Seen{} : whole.requests().front();
 }
 
-TEST(Http1Request, HasItsPartsAsTheyWereSent) {
+TEST(Http1Request, HasItsPartsAsSent) {
   const Seen seen = read_one(
       "gEt /a?b=%20#\xC3\xA9 HTTP/1.1\r\nhOST: a.example:80\r\nX-User: \t u 1\t \r\n!#$%&'*+-.^_`|~:\r\n"
       "X-Tab:a\tb:\"\xC3\xA9\"\r\n\r\n");
@@ -44,7 +44,7 @@ TEST(Http1Request, TargetMayHaveAnyForm) {
   }
 }
 
-TEST(Http1Request, ConnectionStaysOpenUnlessVersionOrHeaderSayOtherwise) {
+TEST(Http1Request, KeepAliveDependsOnVersionAndHeader) {
   struct Row {
     std::string version;
     std::string headers;
@@ -71,7 +71,7 @@ TEST(Http1Request, ConnectionStaysOpenUnlessVersionOrHeaderSayOtherwise) {
   }
 }
 
-TEST(Http1Request, BodyIsAsLongAsItsLengthSays) {
+TEST(Http1Request, BodyHasItsContentLength) {
   for (const std::string& body : {std::string(), std::string("x"), std::string("\r\n\r\n"), std::string("a\0b", 3)}) {
     const std::string length = "Content-Length: " + std::to_string(body.size());
     EXPECT_EQ(read_one("POST / HTTP/1.1\r\nHost: a\r\n" + length + "\r\n\r\n" + body).body, body);
@@ -80,7 +80,7 @@ TEST(Http1Request, BodyIsAsLongAsItsLengthSays) {
   EXPECT_EQ(read_one("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0003\r\n\r\nabc").body, "abc");
 }
 
-TEST(Http1Request, ChunksArePutTogether) {
+TEST(Http1Request, ChunksAreJoined) {
   struct Row {
     std::string chunks;
     std::string body;
@@ -102,11 +102,11 @@ TEST(Http1Request, ChunksArePutTogether) {
   }
 }
 
-TEST(Http1Request, OneEmptyLineMayComeBefore) {
+TEST(Http1Request, OneEmptyLineMayPrecede) {
   EXPECT_EQ(read_one("\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n").target, "/a");
 }
 
-TEST(Http1Request, PipelinedRequestsComeOneAfterAnother) {
+TEST(Http1Request, PipelinedRequestsAreReturnedInOrder) {
   const std::string bytes =
       "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
       "GET /2 HTTP/1.1\r\nHost: b\r\n\r\n"
@@ -129,7 +129,7 @@ TEST(Http1Request, PipelinedRequestsComeOneAfterAnother) {
   }
 }
 
-TEST(Http1Request, BatchOfRequestsKeepsTheHeadersOfEach) {
+TEST(Http1Request, BatchedRequestsKeepTheirHeaders) {
   std::string bytes = "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: b\r\nX: y\r\n\r\n";
   RequestParser parser({.headers = 4});
   std::vector<Header> room(8);
@@ -142,7 +142,7 @@ TEST(Http1Request, BatchOfRequestsKeepsTheHeadersOfEach) {
   EXPECT_EQ(second.request.headers[1], (Header{"X", "y"}));
 }
 
-TEST(Http1Request, StageSaysWhatIsWaitedFor) {
+TEST(Http1Request, StageIsWhatTheParserWaitsFor) {
   Conversation talk;
   EXPECT_EQ(talk.stage(), Stage::idle);
   talk.receive("G");
@@ -185,7 +185,7 @@ TEST(Http1Request, ContinueIsExpectedOnceAndOnlyBeforeTheBody) {
   }
 }
 
-TEST(Http1Request, BodyThatIsTooLargeIsRefusedBeforeItIsAskedFor) {
+TEST(Http1Request, BodyThatIsTooLargeIsRejectedBeforeContinue) {
   Conversation talk({.body_bytes = 10});
   talk.receive("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
   EXPECT_EQ(talk.continues(), 0);

@@ -29,7 +29,7 @@ TEST(Http1Response, EmptyBodyHasALength) {
   EXPECT_EQ(written({}), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
 }
 
-TEST(Http1Response, SaysWhatBecomesOfTheConnection) {
+TEST(Http1Response, HasAConnectionHeader) {
   EXPECT_EQ(written({.connection = Connection::close}),
             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(written({.connection = Connection::keep_alive}),
@@ -81,7 +81,7 @@ TEST(Http1Response, ValueCannotEndItsLine) {
   }
 }
 
-TEST(Http1Response, HeaderWithoutAProperNameIsLeftOut) {
+TEST(Http1Response, HeaderWithAnInvalidNameIsOmitted) {
   std::string out;
   ResponseWriter response(out, {});
   for (const std::string_view name : {"", "a b", "a:", "a\r\nb", "\xC3"}) response.header(name, "x");

@@ -1,4 +1,4 @@
-// RateLimit and RateLimit-Policy: the draft's examples, and what refuses a field as a whole.
+// RateLimit and RateLimit-Policy: the draft's examples and invalid fields.
 #include "wire/fields/rate_limit.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ RateLimit limit(std::string_view name, std::uint64_t remaining, std::optional<Du
   return {.name = name, .remaining = remaining, .more_after = more_after, .partition_key = partition_key};
 }
 
-TEST(RateLimitField, ReadsWhatIsLeftAndWhenThereIsMore) {
+TEST(RateLimitField, ParsesRemainingAndReset) {
   struct Row {
     std::string_view field;
     Limits expected;
@@ -43,17 +43,17 @@ TEST(RateLimitField, UnknownParametersAreIgnoredWhateverTheirType) {
             (Limits{limit("a", 1, 2s)}));
 }
 
-TEST(RateLimitField, LaterParameterOfTheSameKeyCounts) {
+TEST(RateLimitField, LastOfDuplicateParametersTakesPrecedence) {
   EXPECT_EQ(parse_rate_limit(R"("a";r=1;r=2)"), (Limits{limit("a", 2)}));
   EXPECT_EQ(parse_rate_limit(R"("a";r="x";r=2)"), (Limits{limit("a", 2)}));
   EXPECT_FALSE(parse_rate_limit(R"("a";r=2;r="x")"));
 }
 
-TEST(RateLimitField, AbsurdTimeIsHeldToTheLongestWait) {
+TEST(RateLimitField, HugeTimeIsClampedToTheMaximumWait) {
   EXPECT_EQ(parse_rate_limit(R"("a";r=0;t=999999999999999)"), (Limits{limit("a", 0, max_wait)}));
 }
 
-TEST(RateLimitField, OneWrongMemberRefusesTheWholeField) {
+TEST(RateLimitField, OneInvalidMemberRejectsTheField) {
   for (const std::string_view wrong : {
            R"("b")",  // r is required
            R"("b";t=1)",
@@ -81,13 +81,13 @@ TEST(RateLimitField, OneWrongMemberRefusesTheWholeField) {
   }
 }
 
-TEST(RateLimitField, EmptyFieldSaysNothing) {
+TEST(RateLimitField, EmptyFieldIsInvalid) {
   EXPECT_FALSE(parse_rate_limit(""));
   EXPECT_FALSE(parse_rate_limit("  "));
   EXPECT_FALSE(parse_rate_limit_policy(""));
 }
 
-TEST(RateLimitField, TooManyMembersRefuseTheField) {
+TEST(RateLimitField, TooManyMembersRejectTheField) {
   std::string field = R"("a";r=1)";
   for (std::size_t count = 1; count < ListReader::max_members; ++count) field += R"(,"a";r=1)";
   ASSERT_TRUE(parse_rate_limit(field));
@@ -106,7 +106,7 @@ TEST(RateLimitPolicyField, ReadsEveryParameterOfAPolicy) {
   EXPECT_EQ(parse_rate_limit_policy(field), expected);
 }
 
-TEST(RateLimitPolicyField, UnitIsRequestsUnlessSaid) {
+TEST(RateLimitPolicyField, UnitIsRequestsByDefault) {
   struct Row {
     std::string_view field;
     QuotaUnit expected;
@@ -126,7 +126,7 @@ TEST(RateLimitPolicyField, UnitIsRequestsUnlessSaid) {
   }
 }
 
-TEST(RateLimitPolicyField, OneWrongMemberRefusesTheWholeField) {
+TEST(RateLimitPolicyField, OneInvalidMemberRejectsTheField) {
   for (const std::string_view wrong : {
            R"("b")",
            R"("b";w=60)",

@@ -1,4 +1,4 @@
-// A connection that has seen its largest command and reply allocates no more.
+// After its largest command and reply, a connection allocates nothing.
 #include <gtest/gtest.h>
 
 #include <string>

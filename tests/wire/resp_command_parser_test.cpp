@@ -1,4 +1,4 @@
-// Commands as clients send them, and as they should not: each row whole and byte by byte.
+// Valid and invalid commands: each row at once and byte by byte.
 #include "wire/resp/command_parser.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(RespCommandParser, RefusesQuotesThatDoNotCloseOrDoNotEndTheWord) {
   }
 }
 
-TEST(RespCommandParser, RefusesCountsThatAreNone) {
+TEST(RespCommandParser, RefusesInvalidCounts) {
   for (const std::string count : {"", "a", "1a", " 1", "1 ", "+1", "01", "-0", "-", "1025", "2147483648",
                                   "9223372036854775808", "99999999999999999999999", "1\n", "\0"}) {
     expect({"PING\r\n*" + count + "\r\n$4\r\nPING\r\n", refused_command("invalid multibulk length", {{"PING"}})});
@@ -102,7 +102,7 @@ TEST(RespCommandParser, RefusesLinesAndArgumentsThatDoNotEndInCrLf) {
   expect({"*2\r\n$4\r\nECHO\r\n$4\r\nabc\r\nPING\r\n", refused_command("invalid bulk length")});
 }
 
-TEST(RespCommandParser, HoldsEverythingToItsLimit) {
+TEST(RespCommandParser, EnforcesItsLimits) {
   const CommandLimits limits{.arguments = 2, .bulk_length = 3, .inline_length = 10, .command_length = 27};
   expect({"*2\r\n$3\r\nabc\r\n$0\r\n\r\n", {{{"abc", ""}}}}, limits);
   expect({"*2\r\n$3\r\nabc\r\n$3\r\nabc\r\n", {{{"abc", "abc"}}}}, {2, 3, 10, 22});
@@ -120,9 +120,9 @@ TEST(RespCommandParser, HoldsEverythingToItsLimit) {
   expect({"*1\r\n$123456789\r\n", refused_command("invalid bulk length")}, limits);
 }
 
-TEST(RespCommandParser, HoldsStrangersToLess) {
-  const auto stranger = [](const CommandRow& row) { expect(row, {}, Peer::stranger); };
-  const std::string argument(stranger_bulk_length, 'a');
+TEST(RespCommandParser, EnforcesLowerLimitsBeforeAuthentication) {
+  const auto stranger = [](const CommandRow& row) { expect(row, {}, Peer::unauthenticated); };
+  const std::string argument(unauthenticated_bulk_length, 'a');
   stranger({"*1\r\n$16384\r\n" + argument + "\r\n", {{{argument}}}});
   stranger({"*1\r\n$16385\r\n", refused_command("unauthenticated bulk length")});
   stranger({"*1\r\n$65537\r\n", refused_command("invalid bulk length")});
@@ -131,8 +131,8 @@ TEST(RespCommandParser, HoldsStrangersToLess) {
   stranger({"*1025\r\n", refused_command("invalid multibulk length")});
 }
 
-TEST(RespCommandParser, TrustBeginsWithTheNextCommand) {
-  CommandParser parser({}, Peer::stranger);
+TEST(RespCommandParser, AuthenticationAppliesFromTheNextCommand) {
+  CommandParser parser({}, Peer::unauthenticated);
   const std::string_view pipeline = "AUTH secret\r\n*11\r\n";
   const auto step = parser.next(pipeline);
   EXPECT_EQ(step.status, CommandParser::Status::command);
@@ -140,7 +140,7 @@ TEST(RespCommandParser, TrustBeginsWithTheNextCommand) {
   EXPECT_EQ(parser.next(pipeline.substr(step.consumed)).status, CommandParser::Status::need_more);
 }
 
-TEST(RespCommandParser, NoticesWhatABrowserWasMadeToSend) {
+TEST(RespCommandParser, DetectsHttpRequestsOfBrowsers) {
   expect({"PING\r\nPOST / HTTP/1.1\r\nPING\r\n", {{{"PING"}}, CommandParser::Status::cross_protocol}});
   expect({"GET / HTTP/1.1\r\nHost: localhost:6390\r\n",
           {{{"GET", "/", "HTTP/1.1"}}, CommandParser::Status::cross_protocol}});

@@ -1,4 +1,4 @@
-// What is written reads back as what was meant, and no cut of the bytes makes a difference.
+// Written commands and replies parse to the original values, however the bytes are split.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,13 +14,13 @@ namespace {
 
 using Command = std::vector<std::string>;
 
-// Pieces of one to seven bytes, drawn once and repeated.
+// Piece sizes of one to seven bytes, drawn once and repeated.
 auto any_pieces() {
   auto lengths = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 8)));
   return [lengths = std::move(lengths)](std::size_t i) { return lengths[i % lengths.size()]; };
 }
 
-// Bytes that look like the protocol often enough to reach everywhere.
+// Bytes that resemble the protocol often enough to reach all code.
 std::string any_protocol_bytes() {
   const auto piece = rc::gen::weightedOneOf<std::string>(
       {{6, rc::gen::elementOf(std::vector<std::string>{
@@ -34,11 +34,11 @@ std::string any_protocol_bytes() {
   return bytes;
 }
 
-RC_GTEST_PROP(RespProperty, CommandsReadBackAsWritten, ()) {
+RC_GTEST_PROP(RespProperty, CommandsRoundTrip, ()) {
   auto commands = *rc::gen::container<std::vector<Command>>(rc::gen::nonEmpty<Command>());
   std::string bytes;
   for (Command& command : commands) {
-    command[0] += '.';  // nothing that is taken for another protocol
+    command[0] += '.';  // avoids the detection of HTTP
     const std::vector<std::string_view> views(command.begin(), command.end());
     append_command(bytes, views);
   }
@@ -47,7 +47,7 @@ RC_GTEST_PROP(RespProperty, CommandsReadBackAsWritten, ()) {
   RC_ASSERT(read_commands(bytes, any_pieces()) == expected);
 }
 
-RC_GTEST_PROP(RespProperty, InlineCommandsReadBackAsQuoted, ()) {
+RC_GTEST_PROP(RespProperty, QuotedInlineCommandsRoundTrip, ()) {
   Command command = *rc::gen::nonEmpty<Command>();
   command[0] += '.';
   std::string bytes;
@@ -66,18 +66,18 @@ RC_GTEST_PROP(RespProperty, InlineCommandsReadBackAsQuoted, ()) {
   RC_ASSERT(read_commands(bytes, any_pieces()) == Conversation{{command}});
 }
 
-RC_GTEST_PROP(RespProperty, NoCutChangesWhatIsHeard, ()) {
+RC_GTEST_PROP(RespProperty, SplittingDoesNotChangeCommands, ()) {
   const std::string bytes = any_protocol_bytes();
   const CommandLimits limits{.arguments = 3, .bulk_length = 5, .inline_length = 20, .command_length = 40};
-  for (const Peer peer : {Peer::stranger, Peer::authenticated}) {
+  for (const Peer peer : {Peer::unauthenticated, Peer::authenticated}) {
     const Conversation heard = read_commands(bytes, whole, CommandParser(limits, peer));
     RC_ASSERT(read_commands(bytes, byte_by_byte, CommandParser(limits, peer)) == heard);
     RC_ASSERT(read_commands(bytes, any_pieces(), CommandParser(limits, peer)) == heard);
   }
 }
 
-// Byte by byte nothing is known of the command before.
-RC_GTEST_PROP(RespProperty, ACommandMuchLikeTheLastIsReadAsAnyOther, ()) {
+// Byte by byte, the parser cannot use the layout of the previous command.
+RC_GTEST_PROP(RespProperty, ACommandLikeThePreviousOneIsParsedTheSame, ()) {
   auto command =
       *rc::gen::nonEmpty(rc::gen::container<Command>(rc::gen::container<std::string>(rc::gen::inRange('0', 'z'))));
   command[0] += '.';
@@ -88,7 +88,7 @@ RC_GTEST_PROP(RespProperty, ACommandMuchLikeTheLastIsReadAsAnyOther, ()) {
   RC_ASSERT(read_commands(bytes, whole) == read_commands(bytes, byte_by_byte));
 }
 
-RC_GTEST_PROP(RespProperty, NoCutChangesWhatIsAnswered, ()) {
+RC_GTEST_PROP(RespProperty, SplittingDoesNotChangeReplies, ()) {
   const std::string bytes = any_protocol_bytes();
   const ReplyLimits limits{.depth = 3, .elements = 6, .length = 40};
   const Answers answers = read_replies(bytes, whole, limits);
@@ -96,7 +96,7 @@ RC_GTEST_PROP(RespProperty, NoCutChangesWhatIsAnswered, ()) {
   RC_ASSERT(read_replies(bytes, any_pieces(), limits) == answers);
 }
 
-// Writes a random value and says how it should be described.
+// Writes a random value and returns its expected description.
 std::string write_any(ReplyWriter& writer, int depth) {
   const int kind = *rc::gen::inRange(0, depth > 0 ? 10 : 7);
   const auto quoted = [](const std::string& text) { return " \"" + text + '"'; };
@@ -125,7 +125,7 @@ std::string write_any(ReplyWriter& writer, int depth) {
   return text + ']';
 }
 
-RC_GTEST_PROP(RespProperty, RepliesReadBackAsWritten, ()) {
+RC_GTEST_PROP(RespProperty, RepliesRoundTrip, ()) {
   std::string bytes;
   ReplyWriter writer(bytes, Protocol::resp3);
   std::vector<std::string> expected;
@@ -134,7 +134,7 @@ RC_GTEST_PROP(RespProperty, RepliesReadBackAsWritten, ()) {
   RC_ASSERT(read_replies(bytes, any_pieces()) == Answers{expected});
 }
 
-RC_GTEST_PROP(RespProperty, DoublesReadBackExactly, (double number)) {
+RC_GTEST_PROP(RespProperty, DoublesRoundTripExactly, (double number)) {
   std::string bytes;
   ReplyWriter(bytes, Protocol::resp3).real(number);
   ReplyParser parser;
@@ -142,7 +142,7 @@ RC_GTEST_PROP(RespProperty, DoublesReadBackExactly, (double number)) {
   RC_ASSERT(parser.reply().real() == number);
 }
 
-RC_GTEST_PROP(RespProperty, ThrottleRepliesReadBackAsWritten, (std::array<std::int64_t, 5> n)) {
+RC_GTEST_PROP(RespProperty, ThrottleRepliesRoundTrip, (std::array<std::int64_t, 5> n)) {
   std::string bytes;
   append_throttle_reply(bytes, {n[0], n[1], n[2], n[3], n[4]});
   ReplyParser parser;

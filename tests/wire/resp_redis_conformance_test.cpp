@@ -1,4 +1,4 @@
-// The same bytes to a real redis-server and to a server made of this codec: the same bytes come back.
+// A real redis-server and a server built on this codec reply to the same bytes with the same bytes.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -24,7 +24,7 @@ RedisProcess& redis() {
   return server;
 }
 
-// EVAL 'return ARGV' 0 ...: all arguments come back as they were understood.
+// EVAL 'return ARGV' 0 ... returns all arguments as parsed.
 bool returns_its_arguments(const Command& command) {
   return command.size() >= 3 && command[0] == "EVAL" && command[1] == "return ARGV" && command[2] == "0";
 }
@@ -97,15 +97,15 @@ TEST(RespAgainstRedis, OddBytesGetTheSameAnswer) {
   }
 }
 
-TEST(RespAgainstRedis, StrangersAreHeldToTheSame) {
+TEST(RespAgainstRedis, UnauthenticatedLimitsAreTheSame) {
   const RedisProcess guarded({"--requirepass", "secret"});
   for (const std::string row :
        {"*11\r\n", "*1\r\n$16385\r\n", "*10\r\n", "*1\r\n$16384\r\n", "*2147483648\r\n", "*1\r\n$536870913\r\n"}) {
-    EXPECT_EQ(our_answer(row, Peer::stranger), guarded.ask_bytes(row)) << row;
+    EXPECT_EQ(our_answer(row, Peer::unauthenticated), guarded.ask_bytes(row)) << row;
   }
 }
 
-// Known, and wanted: see command_parser.h.
+// Intended differences: see command_parser.h.
 TEST(RespAgainstRedis, DiffersWhereRedisLosesTrack) {
   EXPECT_EQ(redis().ask_bytes("*1\rX$4\rXPINGXX"), "+PONG\r\n");
   EXPECT_EQ(our_answer("*1\rX$4\rXPINGXX"), "-ERR Protocol error: invalid multibulk length\r\n");
@@ -141,12 +141,12 @@ RC_GTEST_PROP(RespAgainstRedis, AnyPipelineGetsTheSameAnswer, ()) {
        {1, "*x\r\n"}});
   std::string bytes;
   for (const std::string& each : *rc::gen::container<std::vector<std::string>>(piece)) bytes += each;
-  // Where a length is wrong, Redis reads on in the middle: no business of ours.
+  // After a wrong length Redis continues in the middle of an argument, which is not compared.
   RC_PRE(!our_answer(bytes).ends_with("invalid bulk length\r\n"));
   RC_ASSERT(our_answer(bytes) == redis().ask_bytes(bytes));
 }
 
-RC_GTEST_PROP(RespAgainstRedis, CommandsWrittenHereAreUnderstoodThere, (const Command& values)) {
+RC_GTEST_PROP(RespAgainstRedis, RedisParsesCommandsWrittenHere, (const Command& values)) {
   std::string bytes;
   CommandWriter command(bytes, values.size() + 3);
   command.argument("EVAL");
@@ -161,7 +161,7 @@ RC_GTEST_PROP(RespAgainstRedis, CommandsWrittenHereAreUnderstoodThere, (const Co
   RC_ASSERT(back == values);
 }
 
-TEST(RespAgainstRedis, EveryTypeOfReplyIsRead) {
+TEST(RespAgainstRedis, EveryTypeOfReplyIsParsed) {
   std::string bytes;
   append_command(bytes, {"HELLO", "3"});
   std::vector<std::string> expected;
@@ -190,7 +190,7 @@ TEST(RespAgainstRedis, EveryTypeOfReplyIsRead) {
   EXPECT_EQ(answers.problem, "");
 }
 
-TEST(RespAgainstRedis, LargestReplyIsReadWithinTheDefaultLimits) {
+TEST(RespAgainstRedis, LargestReplyFitsTheDefaultLimits) {
   RedisConnection connection(redis().socket_path());
   connection.send("COMMAND\r\nQUIT\r\n");
   std::string answer = connection.receive();

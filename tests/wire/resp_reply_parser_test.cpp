@@ -1,4 +1,4 @@
-// Replies as servers send them, and as they should not: each row whole and byte by byte.
+// Valid and invalid replies: each row at once and byte by byte.
 #include "wire/resp/reply_parser.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(RespReplyParser, ReadsEveryTypeOfValue) {
   expect("+\r\n-\r\n", {{R"(simple "")", R"(error "")"}});
 }
 
-TEST(RespReplyParser, ReadsAggregatesInAggregates) {
+TEST(RespReplyParser, ParsesNestedAggregates) {
   expect("*0\r\n*2\r\n*1\r\n:1\r\n*0\r\n%1\r\n+a\r\n*2\r\n~0\r\n_\r\n>1\r\n+m\r\n",
          {{"array[]", R"(array[array[integer "1"], array[]])", R"(map[simple "a", array[set[], null]])",
            R"(push[simple "m"])"}});
@@ -57,7 +57,7 @@ TEST(RespReplyParser, ElementsCanBeVisitedAndIndexed) {
   EXPECT_EQ(reply[1].text(), "");
 }
 
-TEST(RespReplyParser, ReadsTheEndsOfNumbers) {
+TEST(RespReplyParser, ParsesTheLimitsOfNumbers) {
   ReplyParser parser;
   const auto read = [&](std::string_view bytes) {
     EXPECT_EQ(parser.next(bytes).status, ReplyParser::Status::reply) << bytes;
@@ -77,7 +77,7 @@ TEST(RespReplyParser, WaitsForTheRestOfAReply) {
   }
 }
 
-TEST(RespReplyParser, RefusesWhatIsMalformed) {
+TEST(RespReplyParser, RefusesMalformedReplies) {
   struct Row {
     std::string bytes;
     std::string problem;
@@ -87,20 +87,20 @@ TEST(RespReplyParser, RefusesWhatIsMalformed) {
            Row{"\r\n", "a value of unknown type"},
            Row{"|1\r\n+a\r\n+b\r\n", "a value of unknown type"},
            Row{"+OK\rX", "a line that ends in CR without LF"},
-           Row{":\r\n", "an integer that is none"},
-           Row{":1.5\r\n", "an integer that is none"},
-           Row{":9223372036854775808\r\n", "an integer that is none"},
+           Row{":\r\n", "an invalid integer"},
+           Row{":1.5\r\n", "an invalid integer"},
+           Row{":9223372036854775808\r\n", "an invalid integer"},
            Row{"_x\r\n", "a null with a value"},
-           Row{"#true\r\n", "a boolean that is neither true nor false"},
-           Row{",\r\n", "a double that is none"},
-           Row{",1,5\r\n", "a double that is none"},
-           Row{",infinity\r\n", "a double that is none"},
-           Row{"(12a\r\n", "a big number that is none"},
+           Row{"#true\r\n", "an invalid boolean"},
+           Row{",\r\n", "an invalid double"},
+           Row{",1,5\r\n", "an invalid double"},
+           Row{",infinity\r\n", "an invalid double"},
+           Row{"(12a\r\n", "an invalid big number"},
            Row{"$-2\r\n", "a string of invalid length"},
            Row{"$?\r\n", "a string of invalid length"},
            Row{"=-1\r\n", "a string of invalid length"},
-           Row{"$2\r\nabc\r\n", "a string of another length than it says"},
-           Row{"=3\r\ntxt\r\n", "a text without its format"},
+           Row{"$2\r\nabc\r\n", "a string that does not match its length"},
+           Row{"=3\r\ntxt\r\n", "a verbatim string without a format"},
            Row{"*-2\r\n", "an aggregate of invalid size"},
            Row{"%-1\r\n", "an aggregate of invalid size"},
            Row{"*?\r\n", "an aggregate of invalid size"},
@@ -111,22 +111,22 @@ TEST(RespReplyParser, RefusesWhatIsMalformed) {
   }
 }
 
-TEST(RespReplyParser, HoldsEverythingToItsLimit) {
+TEST(RespReplyParser, EnforcesItsLimits) {
   const ReplyLimits limits{.depth = 2, .elements = 4, .length = 30};
   expect("*1\r\n*1\r\n:1\r\n", {{R"(array[array[integer "1"]])"}}, limits);
   expect("*1\r\n*1\r\n*0\r\n", {{"array[array[array[]]]"}}, limits);
-  expect("*1\r\n*1\r\n*1\r\n", refused_reply("aggregates nested deeper than is allowed"), limits);
+  expect("*1\r\n*1\r\n*1\r\n", refused_reply("aggregates nested too deeply"), limits);
   expect("*3\r\n:1\r\n:2\r\n:3\r\n", {{R"(array[integer "1", integer "2", integer "3"])"}}, limits);
-  expect("*4\r\n", refused_reply("more elements than are allowed"), limits);
-  expect("%2\r\n", refused_reply("more elements than are allowed"), limits);
-  expect("*2\r\n*2\r\n", refused_reply("more elements than are allowed"), limits);
-  expect("*9223372036854775807\r\n", refused_reply("more elements than are allowed"));
-  expect("%9223372036854775807\r\n", refused_reply("more elements than are allowed"));
+  expect("*4\r\n", refused_reply("more elements than allowed"), limits);
+  expect("%2\r\n", refused_reply("more elements than allowed"), limits);
+  expect("*2\r\n*2\r\n", refused_reply("more elements than allowed"), limits);
+  expect("*9223372036854775807\r\n", refused_reply("more elements than allowed"));
+  expect("%9223372036854775807\r\n", refused_reply("more elements than allowed"));
   expect("$23\r\n12345678901234567890123\r\n", {{R"(bulk "12345678901234567890123")"}}, limits);
-  expect("$24\r\n", refused_reply("a reply longer than is allowed"), limits);
-  expect("$9223372036854775807\r\n", refused_reply("a reply longer than is allowed"));
+  expect("$24\r\n", refused_reply("a reply that exceeds the length limit"), limits);
+  expect("$9223372036854775807\r\n", refused_reply("a reply that exceeds the length limit"));
   expect("+" + std::string(27, 'a') + "\r\n", {{"simple \"" + std::string(27, 'a') + '"'}}, limits);
-  expect("+" + std::string(28, 'a'), refused_reply("a reply longer than is allowed"), limits);
+  expect("+" + std::string(28, 'a'), refused_reply("a reply that exceeds the length limit"), limits);
 }
 
 TEST(RespReplyParser, RefusalIsFinal) {

@@ -1,4 +1,4 @@
-// Every kind of reply, in both versions of the protocol.
+// Every type of reply, in both versions of the protocol.
 #include "wire/resp/writer.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(RespReplyWriter, LineCannotBeEndedByItsText) {
   EXPECT_EQ(out, "-ERR unknown 'a  +OK  '\r\n+a b\0c \r\n"s);
 }
 
-TEST(RespReplyWriter, BulkStringsOfEveryLengthAreWhole) {
+TEST(RespReplyWriter, BulkStringsOfEveryLengthAreComplete) {
   for (std::size_t length = 0; length < 300; ++length) {
     std::string out;
     ReplyWriter(out).bulk(std::string(length, 'x'));

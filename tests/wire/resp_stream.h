@@ -1,4 +1,4 @@
-// What a connection makes of bytes that come in pieces, for the tests of the Redis protocol.
+// Feeds parsers of the Redis protocol with bytes split into pieces.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace weir::wire::resp {
 
-// Feeds `bytes` to a parser, cut into pieces of `piece(i)` bytes. What is unread lies in memory of its own after
-// each piece, as long as it is: the parser may rely on nothing else, and AddressSanitizer sees where it ends.
+// Feeds `bytes` to a parser in pieces of `piece(i)` bytes. After each piece the unread bytes are copied to a buffer of
+// the exact size, so that AddressSanitizer finds reads beyond their end.
 template <class Parser, class Piece, class Take>
 typename Parser::Status feed(Parser& parser, std::string_view bytes, Piece piece, Take take) {
   std::size_t begin = 0;
@@ -59,7 +59,7 @@ Conversation read_commands(std::string_view bytes, Piece piece, CommandParser pa
   return heard;
 }
 
-// A reply and all that is in it, as text: `array[integer 1, bulk "a"]`.
+// Describes a reply as text: `array[integer 1, bulk "a"]`.
 inline std::string described(Reply reply) {
   static constexpr std::string_view names[] = {"simple", "error",      "integer", "bulk", "verbatim", "null", "boolean",
                                                "real",   "big_number", "array",   "map",  "set",      "push"};

@@ -1,4 +1,4 @@
-// CL.THROTTLE against redis-cell's own table, and the texts of its errors.
+// CL.THROTTLE compared with redis-cell's own table, and its error texts.
 #include "wire/resp/throttle.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(RespThrottle, AnswersAsRedisCellDoes) {
   }
 }
 
-TEST(RespThrottle, SecondsAreNeverLessThanTheWait) {
+TEST(RespThrottle, SecondsAreNeverShorterThanTheWait) {
   const auto retry_after = [](Duration wait) { return throttle_reply({.retry_after = wait}).retry_after; };
   EXPECT_EQ(retry_after(1us), 1);
   EXPECT_EQ(retry_after(999'999us), 1);
@@ -80,7 +80,7 @@ TEST(RespThrottle, ReadsItsArguments) {
   EXPECT_EQ(largest->numbers.burst, std::uint64_t{1} << 63);
 }
 
-TEST(RespThrottle, RefusesInTheWordsOfRedisCell) {
+TEST(RespThrottle, ErrorsHaveTheTextsOfRedisCell) {
   struct Row {
     Words arguments;
     std::string problem;

@@ -1,4 +1,4 @@
-// Retry-After, as seconds and as a date, against a fixed time.
+// Retry-After, as seconds and as a date, at a fixed time.
 #include "wire/fields/rate_limit.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 const Instant received_at = std::chrono::sys_days{std::chrono::year{1994} / 11 / 6} + 8h + 49min + 37s;
 
-TEST(RetryAfter, SaysHowLongToWait) {
+TEST(RetryAfter, IsTheTimeToWait) {
   struct Row {
     std::string_view field;
     Duration expected;
@@ -35,36 +35,36 @@ TEST(RetryAfter, SaysHowLongToWait) {
   }
 }
 
-TEST(RetryAfter, DateIsCountedToTheMicrosecond) {
+TEST(RetryAfter, DateIsExactToTheMicrosecond) {
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:38 GMT", received_at + 1us), 999'999us);
 }
 
-TEST(RetryAfter, DateThatHasPassedAsksForNoWait) {
+TEST(RetryAfter, PastDateIsNoWait) {
   for (const std::string_view field :
        {"Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:36 GMT", "Sat, 01 Jan 0000 00:00:00 GMT"}) {
     EXPECT_EQ(parse_retry_after(field, received_at), 0s) << field;
   }
 }
 
-TEST(RetryAfter, AbsurdWaitIsHeldToTheLongest) {
+TEST(RetryAfter, HugeWaitIsClamped) {
   for (const std::string& field : {std::string("2147483648"), std::string("2147483649"), std::string(100, '9'),
                                    std::string("18446744073709551617"), std::string("Fri, 31 Dec 9999 23:59:59 GMT")}) {
     EXPECT_EQ(parse_retry_after(field, received_at), max_wait) << field;
   }
 }
 
-TEST(RetryAfter, ClockAtTheEndsOfTimeOverflowsNothing) {
+TEST(RetryAfter, ExtremeClocksDoNotOverflow) {
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", Instant::min()), max_wait);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", Instant::max()), 0s);
 }
 
-TEST(RetryAfter, WhatIsNeitherSecondsNorADateIsRefused) {
+TEST(RetryAfter, InvalidFieldIsRejected) {
   for (const std::string_view field : {"", " ", "-1", "+5", "1.5", "5s", "1e3", "0x10", "5, 6", "soon", "1 2"}) {
     EXPECT_FALSE(parse_retry_after(field, received_at)) << field;
   }
 }
 
-TEST(RetryAfter, FieldBeyondTheLengthCapIsRefused) {
+TEST(RetryAfter, FieldBeyondTheMaximumLengthIsRejected) {
   EXPECT_EQ(parse_retry_after(std::string(max_retry_after_length - 1, '0') + "5", received_at), 5s);
   EXPECT_FALSE(parse_retry_after(std::string(max_retry_after_length, '0') + "5", received_at));
 }

@@ -17,7 +17,7 @@ std::string report_of(const std::vector<Entry>& entries, std::string_view more =
   return out;
 }
 
-TEST(UsageReports, EntriesAreInTheOrderOfTheirKeysAndTheLastOfAKeyCounts) {
+TEST(UsageReports, EntriesAreSortedByKeyAndTheLastDuplicateTakesPrecedence) {
   UsageReports reports;
   const std::string message = report_of({{"b", "1"}, {"a", "2"}, {"b", "3"}, {"a", "4"}}, "\x18\x05\x20\x07");
   ASSERT_TRUE(reports.read(message));
@@ -30,7 +30,7 @@ TEST(UsageReports, EntriesAreInTheOrderOfTheirKeysAndTheLastOfAKeyCounts) {
   EXPECT_EQ(std::vector(entries.begin(), entries.end()), (std::vector<Entry>{{"a", "4"}, {"b", "3"}}));
 }
 
-TEST(UsageReports, AnIdIsReadAsItWasWritten) {
+TEST(UsageReports, AnIdRoundTrips) {
   const std::vector<Entry> entries{{"", ""}, {"a", "\xff"}, {"b", std::string_view("\0", 1)}};
   std::string id;
   append_id(id, entries);
@@ -39,7 +39,7 @@ TEST(UsageReports, AnIdIsReadAsItWasWritten) {
   EXPECT_EQ(again, entries);
 }
 
-TEST(UsageReports, MoreThanIsKeptIsTold) {
+TEST(UsageReports, DroppedElementsAreReported) {
   std::string many;
   for (std::size_t i = 0; i <= UsageReports::max_usages; ++i) many += std::string("\x12\0", 2);
   UsageReports reports;
@@ -50,7 +50,7 @@ TEST(UsageReports, MoreThanIsKeptIsTold) {
   EXPECT_FALSE(reports.has_too_many());
 }
 
-TEST(UsageReports, WhatIsNoneIsRefused) {
+TEST(UsageReports, MalformedMessagesAreRejected) {
   UsageReports reports;
   for (const std::string& message :
        {std::string("\x12\x05\x0a"), std::string("\x12\x02\x0a\x05"), std::string("\x12\x03\x12\x01\xff"),

@@ -43,10 +43,10 @@ TEST(RateLimitRequest, ReadsDomainDescriptorsAndHits) {
   EXPECT_EQ(request.entries_of(first)[1], (Entry{"bare", ""}));
   EXPECT_EQ(first.limit, (LimitOverride{7, 3}));
   EXPECT_EQ(request.hits_of(first), 4U);
-  EXPECT_EQ(request.hits_of(request.descriptors()[1]), 0U);  // there, and zero: only look
+  EXPECT_EQ(request.hits_of(request.descriptors()[1]), 0U);  // set to zero: reads only
 }
 
-TEST(RateLimitRequest, HitsAreAtLeastOneUnlessADescriptorSaysZero) {
+TEST(RateLimitRequest, HitsAreAtLeastOneUnlessADescriptorSetsZero) {
   std::string bytes;
   append_message(bytes, 2, [] {});
   RateLimitRequest request;
@@ -54,17 +54,17 @@ TEST(RateLimitRequest, HitsAreAtLeastOneUnlessADescriptorSaysZero) {
   EXPECT_EQ(request.hits_of(request.descriptors()[0]), 1U);
 }
 
-TEST(RateLimitRequest, MalformedBytesAreRefused) {
+TEST(RateLimitRequest, MalformedBytesAreRejected) {
   const std::vector<std::string> rows{
       "\x0a"s,                                              // no length
-      "\x0a\x05shop"s,                                      // shorter than it says
+      "\x0a\x05shop"s,                                      // shorter than its length
       "\x00"s,                                              // field 0
-      "\x0c"s,                                              // the end of no group
-      "\x0b\x14"s,                                          // a group that another number ends
-      "\x0e"s,                                              // no such type
-      "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // eleven bytes of a number
-      "\x80\x80\x80\x80\x80\x00"s,                          // six bytes of a tag
-      "\x12\x03\x0a\x05x"s,                                 // a part that is longer than the whole
+      "\x0c"s,                                              // the end of a group that is not open
+      "\x0b\x14"s,                                          // a group ended by another number
+      "\x0e"s,                                              // unknown type
+      "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // a number of eleven bytes
+      "\x80\x80\x80\x80\x80\x00"s,                          // a tag of six bytes
+      "\x12\x03\x0a\x05x"s,                                 // a field longer than its message
   };
   for (const std::string& row : rows) {
     RateLimitRequest request;
@@ -72,7 +72,7 @@ TEST(RateLimitRequest, MalformedBytesAreRefused) {
   }
 }
 
-TEST(RateLimitRequest, DomainKeysAndValuesAreBytesWhateverTheyAre) {
+TEST(RateLimitRequest, DomainKeysAndValuesMayBeAnyBytes) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   std::string bytes;
@@ -102,7 +102,7 @@ TEST(RateLimitRequest, HitsOfADescriptorMayBeNegative) {
   EXPECT_FALSE(request.descriptors()[2].is_negative_hits);
 }
 
-TEST(RateLimitRequest, WhatIsKeptOfOneIsBounded) {
+TEST(RateLimitRequest, DescriptorsAndEntriesAreBounded) {
   std::string bytes;
   for (std::size_t i = 0; i < RateLimitRequest::max_descriptors; ++i) append_message(bytes, 2, [] {});
   RateLimitRequest request;
@@ -133,7 +133,7 @@ TEST(RateLimitRequest, UnknownFieldsAreSkipped) {
   EXPECT_EQ(request.domain(), "x");
 }
 
-TEST(RateLimitResponse, LargeMessagesHaveTheirWholeLength) {
+TEST(RateLimitResponse, LargeMessagesHaveTheCorrectLength) {
   for (const std::size_t size : {10U, 127U, 128U, 16'383U, 16'384U, 3'000'000U}) {
     std::string out;
     append_message(out, 5, [&] { out.append(size, 'x'); });
@@ -165,7 +165,7 @@ TEST(RateLimitResponse, IsWrittenAsExpected) {
             "\x2a\x02{}");
 }
 
-TEST(RateLimitResponse, NamesOfHeaderFieldsAreInLowerCaseAndNothingElseIs) {
+TEST(RateLimitResponse, OnlyNamesOfHeaderFieldsAreConvertedToLowerCase) {
   const std::vector<std::pair<std::string, std::string>> rows{
       {"", ""},
       {"A", "a"},
@@ -191,7 +191,7 @@ TEST(RateLimitResponse, NamesOfHeaderFieldsAreInLowerCaseAndNothingElseIs) {
   }
 }
 
-TEST(RlsUnit, RateIsToldInItsUnitOrElseInTheShortestInWhichItIsWhole) {
+TEST(RlsUnit, RateHasItsOwnUnitOrTheShortestInWhichItIsWhole) {
   struct Row {
     Rate rate;
     UnitRate expected;
@@ -206,7 +206,7 @@ TEST(RlsUnit, RateIsToldInItsUnitOrElseInTheShortestInWhichItIsWhole) {
     EXPECT_EQ(in_units(row.rate), row.expected) << row.rate.count << '/' << row.rate.per.count();
 }
 
-TEST(RlsUnit, NumbersThatAreNoUnitHaveNoLength) {
+TEST(RlsUnit, InvalidUnitsHaveNoLength) {
   EXPECT_EQ(length_of(1), 1s);
   EXPECT_EQ(length_of(7), 24h * 7);
   for (const std::uint32_t unit : {0U, 8U, 255U, 0xFFFF'FFFFU}) EXPECT_EQ(length_of(unit), std::nullopt) << unit;

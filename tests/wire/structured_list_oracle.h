@@ -1,5 +1,5 @@
-// RFC 9651's grammar of a List without Inner Lists, as one regular expression: slow, and written from
-// the grammar where the reader is written from the parsing algorithm.
+// RFC 9651's grammar of a List without Inner Lists as one regular expression. It is slow and derived from the grammar,
+// while the reader implements the parsing algorithm.
 #pragma once
 
 #include <regex.h>
@@ -10,10 +10,10 @@
 
 namespace weir::wire {
 
-// The C library's: that of C++ does not compile without warnings under the sanitizers.
+// Uses the C library, because std::regex does not compile without warnings under the sanitizers.
 inline regex_t compile_list_grammar() {
   const std::string hex = "[0-9a-f]";
-  const std::string more = "%[89ab]" + hex;  // an octet that continues one of UTF-8's sequences
+  const std::string more = "%[89ab]" + hex;  // a UTF-8 continuation byte
   const std::string utf8 = "[ !#$&-~]|%[0-7]" + hex + "|%(c[2-9a-f]|d" + hex + ")" + more + "|%e0%[ab]" + hex + more +
                            "|%e[1-9abcef]" + more + more + "|%ed%[89]" + hex + more + "|%f0%[9ab]" + hex + more + more +
                            "|%f[123]" + more + more + more + "|%f4%8" + hex + more + more;

@@ -14,12 +14,12 @@ namespace {
 bool reader_accepts(std::string_view field) {
   ListReader list(field);
   while (list.next_member()) {
-    // To the end.
+    // Skips the parameters.
   }
   return list.well_formed();
 }
 
-// Pieces that are near to being a list, so that random joins are often well-formed and often just not.
+// Fragments of lists, so that random concatenations are often well-formed or nearly so.
 const std::vector<std::string> pieces{
     " ", "\t", ",",   ", ",      ";",    "; ",   "=",     "a",     "*b",       "a=1",  ";r=1",        ";t",
     "-", "1",  "42",  "1.5",     ".",    "\"",   "\"x\"", "\\",    "\\\"",     ":",    ":YQ==:",      ":YQ:",

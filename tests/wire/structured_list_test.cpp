@@ -1,4 +1,4 @@
-// Structured Field Lists: what RFC 9651 accepts and refuses, type by type.
+// Structured Field Lists: the grammar of RFC 9651, type by type.
 #include "wire/fields/structured_list.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace weir::wire {
 namespace {
 
-// Reads to the end. Empty when the field is refused.
+// Reads to the end. Empty if the field is rejected.
 std::optional<std::vector<BareItem>> members_of(std::string_view field) {
   ListReader list(field);
   std::vector<BareItem> members;
@@ -33,7 +33,7 @@ BareItem bytes(std::string_view base64) {
   return {.type = BareItem::Type::byte_sequence, .text = base64};
 }
 
-TEST(StructuredList, ReadsEachMemberAsWhatItIs) {
+TEST(StructuredList, ReadsEachMemberWithItsType) {
   const std::vector<BareItem> expected{string("a"), integer(-7), bytes("AQID"), BareItem{}, BareItem{}};
   EXPECT_EQ(members_of("  \"a\" ,\t-7,:AQID:, tok/en , ?1  "), expected);
 }
@@ -62,7 +62,7 @@ TEST(StructuredList, ParametersFollowTheirMember) {
   EXPECT_TRUE(list.well_formed());
 }
 
-TEST(StructuredList, ParametersThatNobodyReadsMustBeWellFormedToo) {
+TEST(StructuredList, SkippedParametersMustBeWellFormed) {
   EXPECT_TRUE(accepts("\"a\";x=1, \"b\""));
   EXPECT_FALSE(accepts("\"a\";x=, \"b\""));
 }
@@ -129,13 +129,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Openings", {}, {"=", "{", "#", "&", "\x80", "\xff", std::string("\0", 1)}}),
     [](const testing::TestParamInfo<Case>& row) { return row.param.what; });
 
-TEST(StructuredList, FieldBeyondTheLengthCapIsRefused) {
+TEST(StructuredList, FieldBeyondTheMaximumLengthIsRejected) {
   const std::string spaces(ListReader::max_length - 1, ' ');
   EXPECT_TRUE(accepts(spaces + "1"));
   EXPECT_FALSE(accepts(spaces + " 1"));
 }
 
-TEST(StructuredList, MemberBeyondTheCountCapRefusesTheField) {
+TEST(StructuredList, TooManyMembersRejectTheField) {
   std::string field = "1";
   for (std::size_t count = 1; count < ListReader::max_members; ++count) field += ",1";
   EXPECT_TRUE(accepts(field));

@@ -8,7 +8,7 @@
 namespace weir::wire::http2 {
 namespace {
 
-TEST(BlockPool, GivesTheSameBlockAgain) {
+TEST(BlockPool, ReusesBlocks) {
   BlockPool pool;
   for (const std::size_t size : {0U, 1U, 32U, 33U, 1'000U, 4'096U}) {
     void* const first = pool.take(size);
@@ -42,7 +42,7 @@ TEST(BlockPool, ZeroedBlockIsZeroAlsoWhenUsedBefore) {
   pool.give_back(block);
 }
 
-TEST(BlockPool, AbsurdSizesAreRefused) {
+TEST(BlockPool, HugeSizesFail) {
   BlockPool pool;
   EXPECT_EQ(pool.take(~std::size_t{0}), nullptr);
   const nghttp2_mem memory = pool.interface();

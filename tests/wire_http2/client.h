@@ -1,4 +1,4 @@
-// The other end of an HTTP/2 connection, without sockets: asks, and keeps what it is answered.
+// An HTTP/2 client without sockets that records the responses.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace weir::wire::http2 {
 
 struct Reply {
-  std::map<std::string, std::string> fields;  // trailers among them
+  std::map<std::string, std::string> fields;  // includes trailers
   std::string body;
   bool ended = false;   // closed without an error
   bool closed = false;  // in any way
@@ -42,7 +42,7 @@ class Client {
     nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, nullptr, 0);
   }
 
-  // The stream's number. An `open` request is not ended by its body.
+  // Returns the stream's number. The body of an `open` request does not end it.
   std::int32_t ask(const Fields& fields, std::string body, bool open = false) {
     std::vector<nghttp2_nv> pairs;
     for (const auto& [name, value] : fields) pairs.push_back(pair_of(name, value));
@@ -57,7 +57,7 @@ class Client {
     return stream;
   }
 
-  // More of an open request.
+  // Sends more of an open request.
   void send(std::int32_t stream, std::string_view bytes, bool last = false) {
     by_stream_[stream]->bytes += bytes;
     if (last) by_stream_[stream]->open = false;
@@ -69,7 +69,7 @@ class Client {
   }
   void ping() { nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr); }
 
-  // What there is to send.
+  // The pending output.
   std::string bytes() {
     std::string all;
     const std::uint8_t* part = nullptr;

@@ -9,7 +9,7 @@ namespace {
 
 bool is_malformed(FieldMemory& memory, const std::string& name, const std::string& value) {
   memory.begin();
-  const FieldFinding found = memory.look_at(name, value);
+  const FieldFinding found = memory.find_or_examine(name, value);
   return found.malformed || found.malformed_value;
 }
 
@@ -28,22 +28,22 @@ TEST(FieldMemory, FieldThatDiffersInOneByteIsExaminedAgain) {
   }
 }
 
-TEST(FieldMemory, NameAndValueAreNotTakenForEachOther) {
+TEST(FieldMemory, NameAndValueAreNotConfused) {
   FieldMemory memory;
-  EXPECT_EQ(memory.look_at(":path", "/a").field, Field::path);
+  EXPECT_EQ(memory.find_or_examine(":path", "/a").field, Field::path);
   memory.begin();
-  EXPECT_TRUE(memory.look_at(":pat", "h/a").malformed);
+  EXPECT_TRUE(memory.find_or_examine(":pat", "h/a").malformed);
   memory.begin();
-  EXPECT_EQ(memory.look_at(":path", "/a").field, Field::path);
+  EXPECT_EQ(memory.find_or_examine(":path", "/a").field, Field::path);
 }
 
-TEST(FieldMemory, FieldsBeyondWhatItHoldsAreExaminedAllTheSame) {
+TEST(FieldMemory, FieldsBeyondItsCapacityAreExamined) {
   FieldMemory memory;
   for (int round = 0; round < 2; ++round) {
     memory.begin();
     for (int i = 0; i < 100; ++i) {
-      EXPECT_FALSE(memory.look_at("name", "value").malformed) << i;
-      EXPECT_TRUE(memory.look_at("Name", "value").malformed) << i;
+      EXPECT_FALSE(memory.find_or_examine("name", "value").malformed) << i;
+      EXPECT_TRUE(memory.find_or_examine("Name", "value").malformed) << i;
     }
   }
 }

@@ -1,5 +1,5 @@
-// What is malformed, as nghttp2 has it: a session of its own, that looks at what HTTP asks, hears what the server
-// hears.
+// Compares the detection of malformed requests with nghttp2: a session with HTTP messaging rules enabled receives the
+// same bytes as the server.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -37,7 +37,7 @@ struct Request {
   Fields trailers;
 };
 
-// Sends anything, whether HTTP has it or not.
+// Sends anything, valid or not.
 class Sender {
  public:
   Sender() {
@@ -93,13 +93,13 @@ class Sender {
   const Request* request_ = nullptr;
 };
 
-// What became of a request.
+// The result of a request.
 struct Fate {
   std::uint32_t reset = NGHTTP2_NO_ERROR;
   bool whole = false;
 };
 
-// nghttp2's own opinion.
+// The verdict of nghttp2.
 class Oracle {
  public:
   Oracle() {
@@ -136,7 +136,7 @@ class Oracle {
   Fate fate_;
 };
 
-// A reset as it is on the wire, the last there is.
+// Finds the last RST_STREAM frame in the output.
 std::uint32_t reset_in(std::string_view frames) {
   std::uint32_t code = NGHTTP2_NO_ERROR;
   constexpr std::size_t head = 9;
@@ -157,7 +157,7 @@ Fate heard_by(Server& server, std::string_view bytes) {
   Fate fate;
   for (Exchange* exchange : server.updated()) {
     fate.whole = exchange->complete();
-    // How the request is answered is for those who serve it; here it is as nghttp2 does.
+    // Responds like nghttp2, so that the results can be compared.
     if (exchange->fault() == Fault::malformed_field) server.reset(*exchange, NGHTTP2_PROTOCOL_ERROR);
   }
   std::string out;
@@ -230,7 +230,7 @@ Fields some_fields(std::size_t most) {
   return *rc::gen::resize(static_cast<int>(most), rc::gen::container<Fields>(pair));
 }
 
-// A good one, with a few changes.
+// A valid request with a few changes.
 Fields some_head() {
   Fields head = post("/a");
   if (*rc::gen::inRange(0, 3) == 0) head.emplace_back("content-length", *rc::gen::elementOf(values));
@@ -255,8 +255,8 @@ Fields some_head() {
   return head;
 }
 
-// Several on one connection: what is remembered of one must not help or harm the next.
-RC_GTEST_PROP(Http2Server, TakesForMalformedWhatNghttp2Does, ()) {
+// Several requests on one connection: cached findings must not affect the next request.
+RC_GTEST_PROP(Http2Server, DetectsMalformedRequestsLikeNghttp2, ()) {
   Server server;
   Oracle oracle;
   Sender sender;

@@ -21,7 +21,7 @@ struct Conversation {
   explicit Conversation(const Limits& limits = {}) : server(limits) {}
 
   void echo(Exchange& exchange) {
-    if (exchange.gone() || !exchange.complete()) return;
+    if (exchange.closed() || !exchange.complete()) return;
     ++served;
     server.begin(exchange, head);
     server.reply(exchange) += exchange.field(Field::path);
@@ -61,7 +61,7 @@ TEST(Http2Server, AnswersWithBodyAndTrailers) {
   EXPECT_TRUE(talk.server.open().empty());
 }
 
-TEST(Http2Server, RequestsOfOneReadAreThereTogether) {
+TEST(Http2Server, RequestsOfOneReadAreOneBatch) {
   Conversation talk;
   for (int i = 0; i < 100; ++i) talk.client.ask(post("/many"), "x");
   std::string bytes = talk.client.bytes();
@@ -81,7 +81,7 @@ TEST(Http2Server, PiecesOfAnySizeGiveTheSameRequest) {
   }
 }
 
-TEST(Http2Server, StreamsAreUsedAgainWithoutTracesOfTheLast) {
+TEST(Http2Server, ReusedExchangesAreReset) {
   Conversation talk;
   talk.client.ask(post("/first", {{"x-weir-token", "secret"}}), "one");
   talk.exchange_all();
@@ -94,7 +94,7 @@ TEST(Http2Server, StreamsAreUsedAgainWithoutTracesOfTheLast) {
   EXPECT_EQ(exchange.body(), "");
 }
 
-TEST(Http2Server, WhatALargeAnswerNeededIsNotKept) {
+TEST(Http2Server, MemoryOfALargeResponseIsFreed) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/large"), std::string(20'000, 'x'));
   talk.exchange_all();
@@ -106,14 +106,14 @@ TEST(Http2Server, WhatALargeAnswerNeededIsNotKept) {
   EXPECT_LE(talk.server.reply(exchange).capacity(), 4'096U);
 }
 
-TEST(Http2Server, OfARepeatedFieldTheFirstCounts) {
+TEST(Http2Server, FirstOfDuplicateFieldsTakesPrecedence) {
   Conversation talk;
   talk.client.ask(post("/", {{"x-weir-token", "one"}, {"x-weir-token", "two"}}), "");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
   EXPECT_EQ(talk.server.updated().front()->field(Field::weir_token), "one");
 }
 
-TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
+TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndDropped) {
   Conversation talk({.body_bytes = 10});
   talk.client.ask(post("/fits"), std::string(10, 'x'));
   talk.client.ask(post("/too-long"), std::string(11, 'x'));
@@ -125,16 +125,16 @@ TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
 }
 
 TEST(Http2Server, BodiesTogetherAreBounded) {
-  Conversation talk({.reserved_bytes = 0, .held_bytes = 3'000});
+  Conversation talk({.reserved_bytes = 0, .buffered_bytes = 3'000});
   for (int i = 0; i < 10; ++i) talk.client.ask(post("/"), std::string(1'000, 'x'), true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
   std::size_t held = 0;
   for (const Exchange* exchange : talk.server.open()) held += exchange->body().size();
-  EXPECT_EQ(held, 2'000U);  // the fields are kept as well
+  EXPECT_EQ(held, 2'000U);  // the fields count too
 }
 
-TEST(Http2Server, SmallRequestHasRoomWhateverTheOthersHold) {
-  Conversation talk({.reserved_bytes = 500, .held_bytes = 3'000});
+TEST(Http2Server, SmallRequestAlwaysHasRoom) {
+  Conversation talk({.reserved_bytes = 500, .buffered_bytes = 3'000});
   for (int i = 0; i < 10; ++i) talk.client.ask(post("/"), std::string(1'000, 'x'), true);
   const auto small = talk.client.ask(post("/small"), std::string(400, 'x'));
   talk.exchange_all();
@@ -164,7 +164,7 @@ TEST(Http2Server, LongMessageNeedsNoRoundTrip) {
   EXPECT_TRUE(talk.server.updated().front()->complete());
 }
 
-TEST(Http2Server, MalformedValueOfAFieldIsAFaultOfItsRequest) {
+TEST(Http2Server, MalformedFieldValueIsAFault) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/odd", {{"x", "a\x7f"}}), "body");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
@@ -179,12 +179,12 @@ TEST(Http2Server, MalformedValueOfAFieldIsAFaultOfItsRequest) {
   EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "400");
 }
 
-TEST(Http2Server, RequestsThatAreGivenUpAreCounted) {
+TEST(Http2Server, AbortedRequestsAreCounted) {
   Conversation talk;
   talk.client.ask(post("/", {{"connection", "close"}}), "");
   talk.client.ask(post("/"), "");
   talk.exchange_all();
-  EXPECT_EQ(talk.server.given_up(), 1U);
+  EXPECT_EQ(talk.server.aborted(), 1U);
 }
 
 TEST(Http2Server, HeadBeyondTheLimitIsAFault) {
@@ -194,7 +194,7 @@ TEST(Http2Server, HeadBeyondTheLimitIsAFault) {
   EXPECT_EQ(talk.server.updated().front()->fault(), Fault::head_too_large);
 }
 
-TEST(Http2Server, StreamsBeyondTheBoundAreRefused) {
+TEST(Http2Server, StreamsBeyondTheLimitAreRefused) {
   Conversation talk({.streams = 2});
   talk.exchange_all();
   std::array<std::int32_t, 3> streams{};
@@ -207,7 +207,7 @@ TEST(Http2Server, StreamsBeyondTheBoundAreRefused) {
   EXPECT_EQ(talk.server.open().size(), 2U);
 }
 
-TEST(Http2Server, AnswerBeforeTheEndOfItsRequestStopsIt) {
+TEST(Http2Server, ResponseBeforeTheEndOfItsRequestStopsIt) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/"), "part", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
@@ -218,7 +218,7 @@ TEST(Http2Server, AnswerBeforeTheEndOfItsRequestStopsIt) {
   EXPECT_TRUE(talk.server.open().empty());
 }
 
-TEST(Http2Server, AnswersInPartsArriveAsTheyAreSent) {
+TEST(Http2Server, ResponsesInPartsArriveAsSent) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/"), "", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
@@ -235,7 +235,7 @@ TEST(Http2Server, AnswersInPartsArriveAsTheyAreSent) {
   EXPECT_FALSE(talk.client.reply(stream).closed);
 }
 
-TEST(Http2Server, RequestGivenUpByItsPeerIsGone) {
+TEST(Http2Server, RequestResetByItsPeerIsClosed) {
   Conversation talk;
   talk.exchange_all();
   const auto stream = talk.client.ask(post("/"), "", true);
@@ -244,8 +244,8 @@ TEST(Http2Server, RequestGivenUpByItsPeerIsGone) {
   bytes += talk.client.bytes();
   ASSERT_TRUE(talk.server.receive(bytes));
   ASSERT_EQ(talk.server.updated().size(), 1U);
-  EXPECT_TRUE(talk.server.updated().front()->gone());
-  talk.server.begin(*talk.server.updated().front(), head);  // says nothing to nobody
+  EXPECT_TRUE(talk.server.updated().front()->closed());
+  talk.server.begin(*talk.server.updated().front(), head);  // does nothing
   talk.answer();
   EXPECT_TRUE(talk.server.open().empty());
 }
@@ -263,7 +263,7 @@ TEST(Http2Server, FloodOfResetsEndsTheConnection) {
   EXPECT_TRUE(talk.server.over());
 }
 
-TEST(Http2Server, FloodOfPingsThatAreNotReadEndsTheConnection) {
+TEST(Http2Server, FloodOfUnreadPingsEndsTheConnection) {
   Conversation talk({.acknowledgements = 10});
   talk.exchange_all();
   for (int i = 0; i < 50; ++i) talk.client.ping();
@@ -278,7 +278,7 @@ TEST(Http2Server, BytesOfAnotherProtocolAreRefused) {
   }
 }
 
-TEST(Http2Server, UnfinishedRequestIsGivenUpAfterAWhile) {
+TEST(Http2Server, IncompleteRequestTimesOut) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/"), "part", true);
   talk.exchange_all();
@@ -293,7 +293,7 @@ TEST(Http2Server, UnfinishedRequestIsGivenUpAfterAWhile) {
   EXPECT_EQ(talk.client.reply(stream).code, static_cast<std::uint32_t>(NGHTTP2_CANCEL));
 }
 
-TEST(Http2Server, EndIsAnnouncedAndThenFinalAndWhatWasBegunIsServed) {
+TEST(Http2Server, ShutdownIsAnnouncedAndRequestsInFlightAreServed) {
   Conversation talk;
   const auto begun = talk.client.ask(post("/begun"), "", true);
   talk.exchange_all();
@@ -310,7 +310,7 @@ TEST(Http2Server, EndIsAnnouncedAndThenFinalAndWhatWasBegunIsServed) {
   EXPECT_TRUE(talk.server.over());
 }
 
-TEST(Http2Server, AnswersThatThePeerDoesNotTakeAreCounted) {
+TEST(Http2Server, UnsentResponsesAreCounted) {
   Conversation talk({.unsent_bytes = 100'000});
   talk.client.ask(post("/"), "", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
@@ -319,7 +319,7 @@ TEST(Http2Server, AnswersThatThePeerDoesNotTakeAreCounted) {
   talk.server.reply(exchange).append(300'000, 'x');
   talk.server.send(exchange);
   std::string out;
-  talk.server.write(out);  // as much as the window takes: 65,535
+  talk.server.write(out);  // as much as the window allows: 65,535
   EXPECT_LT(out.size(), 70'000U);
   EXPECT_TRUE(talk.server.clogged());
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 
 const { UnavailableError } = require('./errors.js');
@@ -7,13 +8,13 @@ const { UnavailableError } = require('./errors.js');
 /**
  * Stops requests to a server that does not answer.
  *
- * 1. It opens after `failures` failures in a row: no connection, or no whole answer within the time limit. Any answer
- *    ends the row, whatever it says, and closes the breaker.
- * 2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is out.
- * 3. The wait for a probe is between a half and all of `intervalMs`. Each probe that fails doubles that, up to
+ * 1. It opens after `failures` consecutive failures: no connection, or no complete response within the timeout. Any
+ *    complete response closes it and resets the count.
+ * 2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is in flight.
+ * 3. The wait for a probe is random between half and all of `intervalMs`, which doubles with each failed probe, up to
  *    `maxIntervalMs`.
  *
- * `failures` of 0 or below turn it off.
+ * `failures` of 0 or below disable it.
  */
 class Breaker {
   #failures;
@@ -46,7 +47,7 @@ class Breaker {
     return this.#state;
   }
 
-  /** Throws while nothing is sent. @template T @param {() => Promise<T>} send @returns {Promise<T>} */
+  /** Throws if nothing may be sent. @template T @param {() => Promise<T>} send @returns {Promise<T>} */
   async attempt(send) {
     const isProbe = this.#begin();
     let answer;
@@ -60,12 +61,12 @@ class Breaker {
     return answer;
   }
 
-  /** Whether the request is a probe. */
+  /** Returns whether the request is a probe. */
   #begin() {
     if (this.#state === 'closed') return false;
-    if (this.#state === 'half_open') throw new UnavailableError('Weir does not answer: a probe is in flight');
+    if (this.#state === 'half_open') throw new UnavailableError('Weir is unavailable: a probe is in flight');
     const wait = this.#probeAt - this.#now();
-    if (wait > 0) throw new UnavailableError(`Weir does not answer: the next probe is in ${Math.ceil(wait)} ms`);
+    if (wait > 0) throw new UnavailableError(`Weir is unavailable: next probe in ${Math.ceil(wait)} ms`);
     this.#become('half_open');
     return true;
   }

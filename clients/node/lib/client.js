@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 
 const { randomBytes } = require('node:crypto');
@@ -25,17 +26,17 @@ const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
 const newId = () => randomBytes(16).toString('hex');
 
 /**
- * Asks Weir. `check` and `reserve` never fail for want of an answer: after `timeoutMs` without one they admit or deny,
- * as `fail` says; after `breakerFailures` of them in a row they do so at once, until a probe is answered. What Weir
- * refuses to evaluate is denied.
+ * A client of Weir. `check` and `reserve` do not throw when Weir is unavailable: after `timeoutMs` they admit or deny
+ * as `fail` says. After `breakerFailures` consecutive failures they do so at once, until a probe is answered. A request
+ * that Weir rejects is denied.
  */
 class Client {
   #transport;
   #breaker;
   #fail;
   #onError;
-  #isAway = false;
-  #toldOfRefusal = -Infinity;
+  #isUnavailable = false;
+  #refusalLogged = -Infinity;
 
   /** @param {import('../index.js').ClientOptions} [options] */
   constructor({
@@ -43,11 +44,11 @@ class Client {
     breakerFailures = DEFAULT_BREAKER_FAILURES, breakerIntervalMs = DEFAULT_BREAKER_INTERVAL_MS,
     breakerMaxIntervalMs = DEFAULT_BREAKER_MAX_INTERVAL_MS, onBreaker,
   } = {}) {
-    if (fail !== 'open' && fail !== 'closed') throw new TypeError(`fail: ${fail} is neither 'open' nor 'closed'`);
-    if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs: ${timeoutMs} is not a number above 0`);
-    if (!Number.isInteger(breakerFailures)) throw new TypeError(`breakerFailures: ${breakerFailures} is not an integer`);
+    if (fail !== 'open' && fail !== 'closed') throw new TypeError(`fail ${fail}: must be 'open' or 'closed'`);
+    if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs ${timeoutMs}: must be greater than 0`);
+    if (!Number.isInteger(breakerFailures)) throw new TypeError(`breakerFailures ${breakerFailures}: must be an integer`);
     if (!(breakerIntervalMs > 0 && breakerIntervalMs <= breakerMaxIntervalMs)) {
-      throw new TypeError('breakerIntervalMs: is not above 0, or above breakerMaxIntervalMs');
+      throw new TypeError('breakerIntervalMs: must be greater than 0 and at most breakerMaxIntervalMs');
     }
     this.#breaker = new Breaker({
       failures: breakerFailures, intervalMs: breakerIntervalMs, maxIntervalMs: breakerMaxIntervalMs,
@@ -63,7 +64,7 @@ class Client {
     return (await this.#evaluate(query)).verdict;
   }
 
-  /** What a check would say. Charges nothing. @param {Query} query @returns {Promise<Verdict>} */
+  /** Returns the verdict of a check without charging. @param {Query} query @returns {Promise<Verdict>} */
   async peek(query) {
     return (await this.#evaluate(query, { peek: true })).verdict;
   }
@@ -107,7 +108,7 @@ class Client {
     return readSettlement(await this.#post('/v1/report', encodeQuery(query, { id }), id !== undefined));
   }
 
-  /** Closes the connections that are kept. */
+  /** Closes idle connections. */
   close() {
     this.#transport.close();
   }
@@ -116,26 +117,26 @@ class Client {
     return this.#breaker.state;
   }
 
-  /** The verdict on a request that cannot be asked about. @param {string} detail @returns {Verdict} */
+  /** The verdict on a request that cannot be sent to Weir. @param {string} detail @returns {Verdict} */
   refuse(detail) {
     return this.#withoutAnswer(new RefusedError(0, detail));
   }
 
-  /** Of each failure to the callback; without one a warning, but of Weir's being away only when that begins, and of
-   * refusals, which clients can cause, once a second. @param {Error} error */
+  /** Passes each failure to the callback. Without a callback, warns at the start of an outage, and about rejections,
+   * which clients can cause, once per second. @param {Error} error */
   tell(error) {
     const isRefusal = error instanceof RefusedError;
     if (this.#onError) {
       this.#onError(error);
     } else if (isRefusal) {
-      if (performance.now() - this.#toldOfRefusal < 1000) return;
-      this.#toldOfRefusal = performance.now();
+      if (performance.now() - this.#refusalLogged < 1000) return;
+      this.#refusalLogged = performance.now();
       process.emitWarning(error.message, 'WeirWarning');
-    } else if (!this.#isAway) {
+    } else if (!this.#isUnavailable) {
       const then = this.#fail === 'open' ? 'pass' : 'are denied';
       process.emitWarning(`${error.message}; until it answers, requests ${then}`, 'WeirWarning');
     }
-    this.#isAway ||= !isRefusal;
+    this.#isUnavailable ||= !isRefusal;
   }
 
   /**
@@ -148,37 +149,37 @@ class Client {
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof UnavailableError)) throw error;
       const verdict = this.#withoutAnswer(error);
-      const isAway = error instanceof UnavailableError;
-      return { verdict, receipt: { receipt: null, receiptEndsMs: null, notKept: [], isAway } };
+      const isUnavailable = error instanceof UnavailableError;
+      return { verdict, receipt: { receipt: null, receiptEndsMs: null, notKept: [], isUnavailable } };
     }
   }
 
-  /** A refusal is a denial. Only where Weir is away does `fail` count. @param {Failure} error */
+  /** A rejected request is denied. `fail` applies only while Weir is unavailable. @param {Failure} error */
   #withoutAnswer(error) {
     this.tell(error);
     if (error instanceof RefusedError) {
-      return verdictWithoutAnswer('refused', false, 'This request cannot be evaluated, and so it is denied.');
+      return verdictWithoutAnswer('refused', false, 'This request cannot be evaluated and is denied.');
     }
-    return verdictWithoutAnswer('weir_away', this.#fail === 'open',
-      'It cannot be told at present whether this request is within its limits.');
+    return verdictWithoutAnswer('weir_unavailable', this.#fail === 'open',
+      'The rate limiter is unavailable; this request is denied.');
   }
 
   /** @param {string} path @param {string} body @param {boolean} [mayRepeat] */
   async #post(path, body, mayRepeat = true) {
     const request = this.#transport.request(path, body);
     const answer = await this.#breaker.attempt(() => this.#transport.post(request, mayRepeat));
-    this.#isAway = false;
+    this.#isUnavailable = false;
     return answer;
   }
 }
 
-/** What was taken, until it is settled or released. */
+/** A reserved cost, to be settled or released. */
 class Reservation {
   #client;
   #query;
   #reserved;
-  #reportId = newId(); // for what has no receipt
-  #isAway; // Weir was, when it was reserved
+  #reportId = newId(); // for costs without a receipt
+  #isUnavailable; // at the reserve
   #isOver = false;
 
   /** @param {Client} client @param {Query} query @param {Verdict} verdict @param {Receipt} receipt */
@@ -186,7 +187,7 @@ class Reservation {
     this.#client = client;
     this.#query = query;
     this.#reserved = query.cost ?? 1;
-    this.#isAway = receipt.isAway;
+    this.#isUnavailable = receipt.isUnavailable;
     this.verdict = verdict;
     this.receipt = receipt.receipt;
     this.receiptEndsMs = receipt.receiptEndsMs;
@@ -194,12 +195,12 @@ class Reservation {
   }
 
   /**
-   * What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve. If it
-   * still is, only `onError` is told.
+   * Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
+   * unavailable at the reserve, reports all of it and passes a failure to `onError`.
    * @param {number} actual @returns {Promise<Settlement>}
    */
   async settle(actual) {
-    const settlement = this.#isAway ? await this.#reportWhatWasNotReserved(actual) : await this.#settle(actual);
+    const settlement = this.#isUnavailable ? await this.#reportWhatWasNotReserved(actual) : await this.#settle(actual);
     this.#isOver = true;
     return settlement;
   }
@@ -216,12 +217,12 @@ class Reservation {
     return this.receipt === null ? nothingSettled() : this.#client.extend(this.receipt, leaseMs);
   }
 
-  /** Settles what was reserved, unless it was settled or released before. Never fails. */
+  /** Settles at the reserved cost, unless settled or released before. Never rejects. */
   async finish() {
     await this.#unlessOver(() => this.settle(this.#reserved));
   }
 
-  /** Releases, unless it was settled or released before. Never fails. */
+  /** Releases, unless settled or released before. Never rejects. */
   async close() {
     await this.#unlessOver(() => this.release());
   }
@@ -235,7 +236,7 @@ class Reservation {
     if (this.#isOver) return;
     try {
       await ask();
-    } catch (error) { // the receipt ends by itself
+    } catch (error) { // the receipt expires by itself
       this.#isOver = true;
       this.#client.tell(/** @type {Error} */ (error));
     }

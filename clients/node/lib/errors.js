@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-/** Weir did not answer within the time limit, or with an answer that says nothing. */
+/** Weir did not answer within the timeout, or sent an invalid response. */
 class UnavailableError extends Error {
   /** @param {string} message @param {unknown} [cause] */
   constructor(message, cause) {
@@ -19,7 +20,7 @@ class RefusedError extends Error {
   }
 }
 
-/** A reserve that was denied. */
+/** A reserve was denied. */
 class DeniedError extends Error {
   /** @param {import('../index.js').Verdict} verdict */
   constructor(verdict) {

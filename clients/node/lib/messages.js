@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
-// What is asked and answered, without a socket: queries and receipts as JSON, verdicts, settlements.
+// Messages without I/O: queries and receipts as JSON, verdicts, settlements.
 
 const { STATUS_CODES } = require('node:http');
 const { addressOf } = require('./address.js');
@@ -10,11 +11,11 @@ const { RefusedError, UnavailableError } = require('./errors.js');
  * @typedef {import('../index.js').Verdict} Verdict
  * @typedef {import('../index.js').Settlement} Settlement
  * @typedef {{ status: number, fields: [string, string][], body: string }} Answer
- * @typedef {{ receipt: string | null, receiptEndsMs: number | null, notKept: string[], isAway: boolean }} Receipt
- *   `notKept` are limits that were charged and have no receipt; `isAway`: Weir did not answer
+ * @typedef {{ receipt: string | null, receiptEndsMs: number | null, notKept: string[], isUnavailable: boolean }} Receipt
+ *   `notKept`: limits charged without a receipt; `isUnavailable`: Weir did not answer
  */
 
-/** Without halves of surrogate pairs, which UTF-8 does not have. @param {string} value */
+/** Replaces lone surrogates, which UTF-8 cannot encode. @param {string} value */
 const text = (value) => JSON.stringify(/[\ud800-\udfff]/.test(value) ? Buffer.from(value).toString() : value);
 
 /** @param {string} value */
@@ -26,7 +27,7 @@ function ip(value) {
   return text(address);
 }
 
-/** As the server reads it: with six decimals at most. @param {number} ms */
+/** Seconds with six decimals, the server's resolution. @param {number} ms */
 const seconds = (ms) => (ms / 1000).toFixed(6);
 
 /** @param {unknown} value */
@@ -47,8 +48,8 @@ function pairs(headers) {
 }
 
 /**
- * As JSON. A header that is there twice stays there twice: the server believes no identity then. Throws a RefusedError
- * if `ip` is no address.
+ * Encodes as JSON. Duplicate headers stay duplicate, so that the server trusts neither. Throws a RefusedError if `ip`
+ * is not an address.
  * @param {Query} query
  * @param {{ peek?: boolean, reserve?: boolean, leaseMs?: number | undefined, id?: string | undefined }} [further]
  */
@@ -90,11 +91,11 @@ function read(answer) {
 
 /** @param {Answer} answer @param {Record<string, any>} said */
 function notAResult(answer, said) {
-  const detail = said.detail ?? said.reason ?? "an answer that is not Weir's";
+  const detail = said.detail ?? said.reason ?? "unexpected response";
   if (answer.status >= 400 && answer.status < 500 && answer.status !== 408) {
-    return new RefusedError(answer.status, `Weir refuses it (${answer.status}): ${detail}`);
+    return new RefusedError(answer.status, `Weir rejected the request (${answer.status}): ${detail}`);
   }
-  return new UnavailableError(`Weir answers ${answer.status}: ${detail}`);
+  return new UnavailableError(`Weir returned ${answer.status}: ${detail}`);
 }
 
 /** @param {Answer} answer */
@@ -103,7 +104,7 @@ function problemOf(answer) {
   return field ? Buffer.from(field[1], 'latin1').toString() : problemText(answer.status, 'This request is denied.');
 }
 
-/** Throws if the answer is no verdict. @param {Answer} answer @returns {{ verdict: Verdict, receipt: Receipt }} */
+/** Throws if the response is not a verdict. @param {Answer} answer @returns {{ verdict: Verdict, receipt: Receipt }} */
 function readVerdict(answer) {
   const said = read(answer);
   if (typeof said.admitted !== 'boolean' || !(said.admitted ? [200] : [429, 403]).includes(answer.status)) {
@@ -130,7 +131,7 @@ function readVerdict(answer) {
     receipt: said.receipt ?? null,
     receiptEndsMs: milliseconds(said.receipt_ends),
     notKept: said.not_kept ?? [],
-    isAway: false,
+    isUnavailable: false,
   };
   return { verdict, receipt };
 }

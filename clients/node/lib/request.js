@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
-// What the middlewares send of a request, and how they answer.
+// The parts of a request that the middlewares send, and how they respond.
 
 const { addressOf } = require('./address.js');
 const { fieldsOf } = require('./transport.js');
@@ -14,7 +15,7 @@ const { fieldsOf } = require('./transport.js');
 const PROBLEM_TYPE = 'application/problem+json';
 const MAX_WAIT_MS = 5000;
 
-/** The text of a header, of which Node gives the bytes as Latin-1. What is not UTF-8 is replaced. @param {string} value */
+/** Decodes a header value that Node passed as Latin-1. Invalid UTF-8 is replaced. @param {string} value */
 const asUtf8 = (value) => (/[^\x00-\x7f]/.test(value) ? Buffer.from(value, 'latin1').toString() : value);
 
 /** @param {string} target */
@@ -22,8 +23,7 @@ const asAscii = (target) =>
   target.replace(/[^\x21-\x7e]/g, (letter) => '%' + letter.charCodeAt(0).toString(16).padStart(2, '0'));
 
 /**
- * Undefined: it is not known, because the client hung up before it was read. The other end of a unix socket is this
- * machine.
+ * The peer address; undefined if the client has already disconnected. The peer of a unix socket is this machine.
  * @param {IncomingMessage} request
  */
 function peerOf(request) {
@@ -57,8 +57,7 @@ const lowerCase = (headers) => headers && new Set([...headers].map((name) => nam
  */
 async function evaluate(client, query, reserve) {
   if (!query.ip) {
-    const verdict = client.refuse('the address that the request came from is not known: set ip in the query function, ' +
-      'if this server does not tell it');
+    const verdict = client.refuse('unknown peer address; set ip in the query function if the server does not tell it');
     return { verdict, reservation: null };
   }
   if (!reserve) return { verdict: await client.check(query), reservation: null };
@@ -73,13 +72,13 @@ async function evaluate(client, query, reserve) {
 }
 
 /**
- * However the response ends: a client that hangs up gets nothing back.
+ * Settles however the response ends: a client that disconnects is not refunded.
  * @param {import('node:http').ServerResponse} response
  * @param {import('../index.js').Reservation} reservation
  */
 function finishWith(response, reservation) {
   const finish = () => void reservation.finish();
-  if (response.destroyed) finish(); // it hung up meanwhile
+  if (response.destroyed) finish(); // the client has disconnected
   else response.once('close', finish);
 }
 

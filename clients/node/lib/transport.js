@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
-// Requests to one server, on connections that are kept, each with its answer within a time limit.
+// Sends requests to one server over persistent connections, each with a timeout.
 
 const http = require('node:http');
 const https = require('node:https');
@@ -7,11 +8,11 @@ const { RefusedError, UnavailableError } = require('./errors.js');
 
 /** @typedef {import('./messages.js').Answer} Answer */
 
-const MOST_KEPT = 64; // connections
-const LONGEST_BODY = 256 * 1024; // longer ones are not sent: the server would not read them
-const MOST_READ = 1024 * 1024;
+const MAX_IDLE = 64; // connections
+const MAX_BODY = 256 * 1024; // the server would reject longer ones
+const MAX_RESPONSE = 1024 * 1024;
 
-/** A kept connection was closed before any byte of an answer. */
+/** An idle connection was closed before the first byte of a response. */
 class StaleConnection extends Error {}
 
 /** @param {string} url @returns {{ secure: boolean, place: import('node:http').RequestOptions }} */
@@ -26,7 +27,7 @@ function parse(url) {
     parsed = undefined;
   }
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || parsed.pathname !== '/' || parsed.search) {
-    throw new TypeError(`url: ${JSON.stringify(url)} is not http://host:port, https://host:port or unix:/path`);
+    throw new TypeError(`url ${JSON.stringify(url)}: must be http://host:port, https://host:port or unix:/path`);
   }
   const secure = parsed.protocol === 'https:';
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -43,7 +44,7 @@ class Transport {
   /** @param {{ url: string, timeoutMs: number, token?: string | undefined, tls?: object | undefined }} options */
   constructor({ url, timeoutMs, token, tls }) {
     const { secure, place } = parse(url);
-    const options = { keepAlive: true, maxFreeSockets: MOST_KEPT, scheduling: /** @type {const} */ ('lifo') };
+    const options = { keepAlive: true, maxFreeSockets: MAX_IDLE, scheduling: /** @type {const} */ ('lifo') };
     this.#request = secure ? https.request : http.request;
     this.#agent = secure ? new https.Agent({ ...tls, ...options }) : new http.Agent(options);
     this.#place = place;
@@ -52,11 +53,11 @@ class Transport {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Throws if it is too long. @param {string} path @param {string} text */
+  /** Throws if the body is too long. @param {string} path @param {string} text */
   request(path, text) {
     const body = Buffer.from(text);
-    if (body.length > LONGEST_BODY) {
-      throw new RefusedError(0, `what is asked has ${body.length} bytes, more than the ${LONGEST_BODY} that are sent`);
+    if (body.length > MAX_BODY) {
+      throw new RefusedError(0, `request of ${body.length} bytes exceeds the maximum of ${MAX_BODY} bytes`);
     }
     return { path, body };
   }
@@ -70,7 +71,7 @@ class Transport {
       if (!(error instanceof StaleConnection)) throw error;
       this.close();
       if (!mayRepeat) {
-        throw new UnavailableError('Weir closed the connection, and what was sent must not be repeated', error);
+        throw new UnavailableError('Weir closed the connection; a report without an id is not sent again', error);
       }
     }
     try {
@@ -81,7 +82,7 @@ class Transport {
     }
   }
 
-  /** Closes the connections that are kept. */
+  /** Closes idle connections. */
   close() {
     for (const kept of Object.values(this.#agent.freeSockets)) {
       for (const socket of [...(kept ?? [])]) socket.destroy();
@@ -97,7 +98,7 @@ class Transport {
       let readBefore = 0;
       let isOver = false;
 
-      // A loop that was busy runs its timers before it reads: what has come by now is read first.
+      // A busy event loop runs timers before it reads: read the data that has already arrived first.
       const timer = setTimeout(() => setImmediate(() => {
         fail(new UnavailableError(`Weir did not answer within ${this.#timeoutMs} ms`));
       }), Math.max(0, deadline - performance.now()));
@@ -114,7 +115,7 @@ class Transport {
       const closed = (error) => {
         const isStale = request.reusedSocket && socket?.bytesRead === readBefore;
         fail(isStale ? new StaleConnection('stale', { cause: error })
-          : new UnavailableError(`Weir does not answer: ${error?.message ?? 'the connection was closed'}`, error));
+          : new UnavailableError(`Weir is unavailable: ${error?.message ?? 'connection closed'}`, error));
       };
 
       request.on('socket', (given) => {
@@ -130,7 +131,7 @@ class Transport {
         response.on('data', (part) => {
           parts.push(part);
           length += part.length;
-          if (length > MOST_READ) fail(new UnavailableError('Weir does not answer: the answer is too long'));
+          if (length > MAX_RESPONSE) fail(new UnavailableError('Weir is unavailable: response too long'));
         });
         response.on('error', closed);
         response.on('end', () => {

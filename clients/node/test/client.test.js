@@ -210,12 +210,12 @@ test('a denied reserve is an error with its verdict', async () => {
   });
 });
 
-test('the default is to warn once while Weir is away', async () => {
+test('the default is to warn once while Weir is unavailable', async () => {
   const warnings = [];
   const collect = (warning) => warnings.push(warning);
   process.on('warning', collect);
   const client = newClient({ url: 'http://127.0.0.1:1', onError: undefined });
-  for (let i = 0; i < 3; i += 1) assert.equal((await client.check({})).reason, 'weir_away');
+  for (let i = 0; i < 3; i += 1) assert.equal((await client.check({})).reason, 'weir_unavailable');
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', collect);
   assert.deepEqual(warnings.map(({ name }) => name), ['WeirWarning']);
@@ -253,7 +253,7 @@ test('the other end of a unix socket is this machine', async () => {
   }
 });
 
-test('what is reserved for a client that hung up meanwhile is settled', async () => {
+test('what is reserved for a client that has disconnected is settled', async () => {
   let hangUp;
   const hungUp = new Promise((resolve) => { hangUp = resolve; });
   let settled;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Client and middleware for Weir, a rate limiter."""
 
 from ._breaker import BreakerState

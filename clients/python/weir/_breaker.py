@@ -1,4 +1,5 @@
-"""The circuit breaker of a client: after a few failures in a row nothing is sent, but for one probe at a time."""
+# SPDX-License-Identifier: Apache-2.0
+"""The circuit breaker of a client: after consecutive failures, only one probe at a time is sent."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ OnBreaker = Callable[[BreakerState], None]
 class Breaker:
     """Thread-safe, and usable in a forked process.
 
-    1. It opens after `failures` failures in a row: no connection, or no whole answer within the time limit. Any answer
-       ends the row, whatever it says, and closes the breaker.
-    2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is out.
-    3. The wait for a probe is between a half and all of `interval`. Each probe that fails doubles that, up to
+    1. It opens after `failures` consecutive failures: no connection, or no complete response within the timeout. Any
+       complete response closes it and resets the count.
+    2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is in flight.
+    3. The wait for a probe is random between half and all of `interval`, which doubles with each failed probe, up to
        `max_interval`.
-    4. A request that was given up by its caller says nothing about the server.
+    4. A request canceled by its caller counts as neither success nor failure.
 
-    `failures` of 0 or below turn it off.
+    `failures` of 0 or below disable it.
     """
 
     def __init__(self, failures: int, interval: float, max_interval: float, timeout: float,
@@ -34,7 +35,7 @@ class Breaker:
         self._failures = failures
         self._first_interval = interval
         self._max_interval = max_interval
-        self._probe_time = 2 * timeout  # after which a probe is lost, such as that of a thread that a fork left behind
+        self._probe_time = 2 * timeout  # then a probe counts as lost, such as one of a thread that a fork did not copy
         self._on_change = on_change
         self._clock = clock
         self._chance = chance
@@ -50,15 +51,15 @@ class Breaker:
         return self._state
 
     def attempt(self) -> Attempt:
-        """Raises Unavailable while nothing is sent. What happens in its `with` decides about the state."""
-        if self._process != os.getpid():  # the lock may be held by a thread that this process does not have
+        """Raises Unavailable if nothing may be sent. The outcome of the `with` decides the next state."""
+        if self._process != os.getpid():  # a thread of the parent process may hold the lock
             self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
             if self._state == "closed":
                 return Attempt(self, is_probe=False)
             now = self._clock()
             if now < self._probe_at:
-                raise Unavailable(f"Weir does not answer; it is asked again in {self._probe_at - now:.3f} s")
+                raise Unavailable(f"Weir is unavailable: next probe in {self._probe_at - now:.3f} s")
             self._probe_at = now + self._probe_time
             changed = self._become("half_open")
         self._tell(changed)
@@ -96,7 +97,7 @@ class Breaker:
         return self._become("open")
 
     def _become(self, state: BreakerState) -> BreakerState | None:
-        """The state if it is a new one."""
+        """Returns the state if it changed."""
         if self._state == state:
             return None
         self._state = state

@@ -1,4 +1,5 @@
-"""HTTP/1.1 as bytes, without a socket: the requests of a client, and a reader of their answers."""
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP/1.1 without I/O: encodes requests and parses responses."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-LONGEST_HEAD = 64 * 1024
-LONGEST_BODY = 1024 * 1024
+MAX_HEAD = 64 * 1024
+MAX_BODY = 1024 * 1024
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9]\d\d)(?: |$)")
 
 
 class ProtocolError(Exception):
-    """What came is not HTTP, or more than is read."""
+    """The response is not HTTP, or too long."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server listens, from http://host:port, https://host:port or unix:/path."""
+    """The address of a server, parsed from http://host:port, https://host:port or unix:/path."""
 
     host: str
     port: int
@@ -39,7 +40,7 @@ class Place:
             return cls("localhost", 80, "/" + url[len("unix:"):].lstrip("/"))
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-            raise ValueError(f"{url!r} is not http://host:port, https://host:port or unix:/path")
+            raise ValueError(f"url {url!r}: must be http://host:port, https://host:port or unix:/path")
         is_tls = parts.scheme == "https"
         context = (tls or ssl.create_default_context()) if is_tls else None
         return cls(parts.hostname, parts.port or (443 if is_tls else 80), None, context)
@@ -51,9 +52,9 @@ class Place:
 
 
 def head_of(place: Place, token: str | None) -> bytes:
-    """The lines that all requests to a place have alike."""
+    """The header lines common to all requests."""
     if token is not None and not re.fullmatch(r"[\x21-\x7e]+", token):
-        raise ValueError("token: is not a line of printable ASCII letters")
+        raise ValueError("token: must be printable ASCII without spaces")
     lines = [f"Host: {place.authority}", "Content-Type: application/json", "X-Weir-Problem: field"]
     if token is not None:
         lines.append(f"X-Weir-Token: {token}")
@@ -65,16 +66,16 @@ def request(path: str, head: bytes, body: bytes) -> bytes:
 
 
 class AnswerReader:
-    """Of one answer. Give it what comes until it has one."""
+    """Parses one response. Feed it data until it returns one."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._head: tuple[int, tuple[tuple[str, str], ...]] | None = None
-        self.has_begun = False
-        self.can_go_on = False  # the connection, after the answer
+        self.has_started = False
+        self.can_reuse = False  # the connection, after the response
 
     def feed(self, data: bytes) -> Answer | None:
-        self.has_begun = True
+        self.has_started = True
         self._bytes += data
         while self._head is None:
             if not self._read_head():
@@ -88,24 +89,24 @@ class AnswerReader:
     def _read_head(self) -> bool:
         end = self._bytes.find(b"\r\n\r\n")
         if end < 0:
-            if len(self._bytes) > LONGEST_HEAD:
-                raise ProtocolError("the head of the answer has no end")
+            if len(self._bytes) > MAX_HEAD:
+                raise ProtocolError("response headers too long")
             return False
         first, *lines = bytes(self._bytes[:end]).split(b"\r\n")
         del self._bytes[:end + 4]
         matched = _STATUS_LINE.match(first)
         if not matched:
-            raise ProtocolError("the answer is not HTTP/1.1")
-        if matched[2][:1] == b"1":  # the answer is still to come
+            raise ProtocolError("the response is not HTTP/1.1")
+        if matched[2][:1] == b"1":  # an interim response
             return True
         fields = []
         for line in lines:
             name, colon, value = line.partition(b":")
             if not colon:
-                raise ProtocolError("the answer has a header without a colon")
+                raise ProtocolError("response header without a colon")
             fields.append((name.decode("latin-1"), value.strip(b" \t").decode("latin-1")))
         self._head = int(matched[2]), tuple(fields)
-        self.can_go_on = matched[1] == b"1" and self._field("connection").lower() != "close"
+        self.can_reuse = matched[1] == b"1" and self._field("connection").lower() != "close"
         return True
 
     def _field(self, name: str) -> str:
@@ -118,19 +119,19 @@ class AnswerReader:
         if self._field("transfer-encoding"):
             body = self._chunks()
         elif length:
-            if not re.fullmatch(r"\d{1,9}", length) or int(length) > LONGEST_BODY:
-                raise ProtocolError("the answer has a length that is not read")
+            if not re.fullmatch(r"\d{1,9}", length) or int(length) > MAX_BODY:
+                raise ProtocolError("invalid Content-Length in the response")
             whole = len(self._bytes) >= int(length)
             body = self._take(int(length)) if whole else None
         else:
             body = self._take(len(self._bytes)) if at_end else None
-            self.can_go_on = False
+            self.can_reuse = False
         if body is None:
-            if len(self._bytes) > LONGEST_BODY:
-                raise ProtocolError("the answer is too long")
+            if len(self._bytes) > MAX_BODY:
+                raise ProtocolError("response too long")
             return None
         if self._bytes:
-            self.can_go_on = False  # there is more than was asked for
+            self.can_reuse = False  # more data than one response
         return Answer(*self._head, body)
 
     def _take(self, count: int) -> bytes:
@@ -139,7 +140,7 @@ class AnswerReader:
         return taken
 
     def _chunks(self) -> bytes | None:
-        """All of them, or None while some are missing."""
+        """Returns the decoded body, or None while it is incomplete."""
         body = bytearray()
         at = 0
         while True:
@@ -148,7 +149,7 @@ class AnswerReader:
                 return None
             size = bytes(self._bytes[at:end]).partition(b";")[0].strip()
             if not re.fullmatch(rb"[0-9A-Fa-f]{1,6}", size):
-                raise ProtocolError("the answer has a chunk without a length")
+                raise ProtocolError("invalid chunk size in the response")
             count = int(size, 16)
             if count == 0:
                 last = self._bytes.find(b"\r\n\r\n", end)

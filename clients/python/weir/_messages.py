@@ -1,4 +1,5 @@
-"""What is asked and answered, without a socket: queries and receipts as JSON, verdicts, settlements, errors."""
+# SPDX-License-Identifier: Apache-2.0
+"""Messages without I/O: queries and receipts as JSON, verdicts, settlements, errors."""
 
 from __future__ import annotations
 
@@ -12,22 +13,22 @@ from ._peer import address
 
 Headers = Union[Mapping[str, str], Iterable[Tuple[str, str]]]
 
-# Longer bodies are not sent: the server would not read them.
-LONGEST_BODY = 256 * 1024
+# Longer bodies are not sent: the server would reject them.
+MAX_BODY = 256 * 1024
 
 PROBLEM_TYPE = "application/problem+json"
 
 
 class WeirError(Exception):
-    """What the functions of this package raise."""
+    """Base class of the exceptions of this package."""
 
 
 class Unavailable(WeirError):
-    """Weir did not answer within the time limit, or with an answer that says nothing."""
+    """Weir did not answer within the timeout, or sent an invalid response."""
 
 
 class Refused(WeirError):
-    """Weir does not take what it was sent. `status` is that of its answer, or 0 if it was not sent."""
+    """Weir rejected the request. `status` is that of the response, or 0 if the request was not sent."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -35,7 +36,7 @@ class Refused(WeirError):
 
 
 class Denied(WeirError):
-    """A reserve that was denied."""
+    """A reserve was denied."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(f"denied: {verdict.reason}" + (f" ({verdict.limit})" if verdict.limit else ""))
@@ -44,9 +45,8 @@ class Denied(WeirError):
 
 @dataclass(frozen=True)
 class Query:
-    """A request to be evaluated. `ip` is the address that it came from, with a port or without; headers that say who is
-    calling are believed only if that is a trusted proxy's. `user`, `api_key` and `tier` are what the program knows
-    itself, and override them."""
+    """A request to evaluate. `ip` is the peer address, with or without a port; identity headers are trusted only if it
+    belongs to a trusted proxy. `user`, `api_key` and `tier` are verified by the program and override headers."""
 
     method: str = "GET"
     path: str = "/"
@@ -56,16 +56,16 @@ class Query:
     tier: str | None = None
     headers: Headers = ()
     cost: int | None = None
-    max_wait: float | None = None  # seconds for a turn in a queue; without it any time
+    max_wait: float | None = None  # maximum seconds in a queue; None: no maximum
 
     def __post_init__(self) -> None:
-        if not isinstance(self.headers, Mapping):  # they are read again when what was used is reported
+        if not isinstance(self.headers, Mapping):  # a report reads them again
             object.__setattr__(self, "headers", tuple(self.headers))
 
     def encoded(self, *, peek: bool | None = None, reserve: bool | None = None, lease: float | None = None,
                 id: str | None = None) -> bytes:
-        """As JSON. A header that is there twice stays there twice: the server believes no identity then. Raises Refused
-        if `ip` is no address."""
+        """Encodes as JSON. Duplicate headers stay duplicate, so that the server trusts neither. Raises Refused if `ip`
+        is not an address."""
         pairs = self.headers.items() if isinstance(self.headers, Mapping) else self.headers
         members = [f"{_text(name)}:{_text(value)}" for name, value in pairs]
         fields: dict[str, object] = {"method": self.method, "path": self.path, "ip": _ip(self.ip),
@@ -77,8 +77,8 @@ class Query:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request may pass. `fields` are the header fields for the answer to it, and `problem` the body of a
-    denial. Times are seconds."""
+    """The decision on a request. `fields` are header fields for the response, `problem` is the body of a denial. Times
+    are in seconds."""
 
     admitted: bool
     reason: str
@@ -98,7 +98,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class LimitResult:
-    """What came of a receipt or a report at one limit: `done`, `ended`, `unknown`, `repeated` or `id_not_recorded`."""
+    """The result of a receipt or a report at one limit: `done`, `ended`, `unknown`, `repeated` or `id_not_recorded`."""
 
     limit: str | None
     result: str
@@ -111,15 +111,15 @@ class LimitResult:
 @dataclass(frozen=True)
 class Settlement:
     limits: tuple[LimitResult, ...] = ()
-    receipt_ends: float | None = None  # of an extend: in how many seconds
+    receipt_ends: float | None = None  # extend: seconds until the receipt expires
 
 
 @dataclass(frozen=True)
 class Receipt:
-    text: str | None = None  # None: nothing is to be settled
+    text: str | None = None  # None: nothing to settle
     ends: float | None = None
-    not_kept: tuple[str, ...] = ()  # limits that were charged and have none
-    is_away: bool = False  # Weir did not answer, and nothing is known to be charged
+    not_kept: tuple[str, ...] = ()  # limits charged without a receipt
+    is_unavailable: bool = False  # Weir did not answer; it is unknown whether anything was charged
 
 
 def receipt_body(receipt: str, *, actual: int | None = None, lease: float | None = None) -> bytes:
@@ -127,7 +127,7 @@ def receipt_body(receipt: str, *, actual: int | None = None, lease: float | None
 
 
 def read_verdict(answer: Answer) -> tuple[Verdict, Receipt]:
-    """Raises Refused or Unavailable if the answer is no verdict."""
+    """Raises Refused or Unavailable if the response is not a verdict."""
     said = _read(answer)
     admitted, reason = said.get("admitted"), said.get("reason")
     if not isinstance(admitted, bool) or not isinstance(reason, str):
@@ -156,19 +156,19 @@ def read_settlement(answer: Answer) -> Settlement:
 
 
 def merged(settled: Settlement, reported: Settlement) -> Settlement:
-    """Of each limit what came last."""
+    """The latest result of each limit."""
     names = {one.limit for one in reported.limits}
     return Settlement((*(one for one in settled.limits if one.limit not in names), *reported.limits))
 
 
-def away_verdict(fail: str) -> Verdict:
+def unavailable_verdict(fail: str) -> Verdict:
     if fail == "open":
-        return Verdict(True, "weir_away", 200)
-    return _denied("weir_away", "It cannot be told at present whether this request is within its limits.")
+        return Verdict(True, "weir_unavailable", 200)
+    return _denied("weir_unavailable", "The rate limiter is unavailable; this request is denied.")
 
 
 def refused_verdict() -> Verdict:
-    return _denied("refused", "This request cannot be evaluated, and so it is denied.")
+    return _denied("refused", "This request cannot be evaluated and is denied.")
 
 
 def _denied(reason: str, detail: str) -> Verdict:
@@ -200,14 +200,14 @@ def _read(answer: Answer) -> dict[str, Any]:
 
 
 def _not_a_result(answer: Answer, said: dict[str, Any]) -> WeirError:
-    detail = said.get("detail") or said.get("reason") or "an answer that is not Weir's"
+    detail = said.get("detail") or said.get("reason") or "unexpected response"
     if 400 <= answer.status < 500 and answer.status != 408:
-        return Refused(answer.status, f"Weir refuses it ({answer.status}): {detail}")
-    return Unavailable(f"Weir answers {answer.status}: {detail}")
+        return Refused(answer.status, f"Weir rejected the request ({answer.status}): {detail}")
+    return Unavailable(f"Weir returned {answer.status}: {detail}")
 
 
 def _text(text: str) -> str:
-    """As JSON. Half of a surrogate pair, which UTF-8 does not have, is replaced."""
+    """Encodes as JSON. Lone surrogates, which UTF-8 cannot encode, are replaced."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return json.dumps(text)
@@ -223,7 +223,7 @@ def _ip(given: str | None) -> str | None:
 
 
 class _Number(str):
-    """Written as it is."""
+    """A number in its JSON form."""
 
 
 def _seconds(seconds: float | None) -> _Number | None:

@@ -1,4 +1,5 @@
-"""What is sent of a request: its address, and which of its headers."""
+# SPDX-License-Identifier: Apache-2.0
+"""The peer address and the headers of a request that are sent to Weir."""
 
 from __future__ import annotations
 
@@ -6,17 +7,16 @@ import ipaddress
 import re
 from typing import Callable, Iterable
 
-LOCAL = "127.0.0.1"  # what a unix socket's other end counts as
+LOCAL = "127.0.0.1"  # the peer address of a unix socket
 
-UNKNOWN = ("the address that the request came from is not known: set ip in the middleware's query function, if this "
-           "server does not tell it")
+UNKNOWN = "unknown peer address; set ip in the middleware's query function if the server does not provide it"
 
 _BRACKETED = re.compile(r"\[([^][]*)\](?::([0-9]{1,5}))?")
 _V4_AND_PORT = re.compile(r"([0-9.]+):([0-9]{1,5})")
 
 
 def address(text: str) -> str | None:
-    """Without its port, its brackets and its zone; None if it is no address."""
+    """Removes port, brackets and zone. Returns None if the text is not an address."""
     matched = _BRACKETED.fullmatch(text) or _V4_AND_PORT.fullmatch(text)
     if matched:
         if int(matched[2] or 0) > 65535:
@@ -32,7 +32,7 @@ def address(text: str) -> str | None:
 
 
 def chosen(names: Iterable[str] | None) -> Callable[[str], bool]:
-    """Whether a header is sent. `names` are all that are, None is every one."""
+    """A predicate for the headers to send: those in `names`, or all if it is None."""
     if names is None:
         return lambda name: True
     wanted = {name.lower() for name in names}
@@ -40,5 +40,5 @@ def chosen(names: Iterable[str] | None) -> Callable[[str], bool]:
 
 
 def as_utf8(latin1: str) -> str:
-    """The text of a header, of which servers give the bytes as Latin-1. What is not UTF-8 is replaced."""
+    """Decodes a header value that the server passed as Latin-1. Invalid UTF-8 is replaced."""
     return latin1 if latin1.isascii() else latin1.encode("latin-1", "replace").decode("utf-8", "replace")

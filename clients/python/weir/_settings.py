@@ -1,4 +1,5 @@
-"""What a client of either kind is told, and what it does with failures."""
+# SPDX-License-Identifier: Apache-2.0
+"""Settings and failure handling shared by both clients."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Callable, Literal
 
 from ._breaker import Breaker, OnBreaker
 from ._http import Place, head_of, request
-from ._messages import LONGEST_BODY, Refused, Verdict, WeirError, away_verdict, refused_verdict
+from ._messages import MAX_BODY, Refused, Verdict, WeirError, unavailable_verdict, refused_verdict
 
 Fail = Literal["open", "closed"]
 DEFAULT_TIMEOUT = 0.25
@@ -24,7 +25,7 @@ _log = logging.getLogger("weir")
 
 
 def new_id() -> str:
-    """For a reserve, so that it may be repeated and counts once."""
+    """An id for a reserve, so that a repetition is charged once."""
     return secrets.token_urlsafe(16)
 
 
@@ -33,44 +34,44 @@ class Settings:
                  on_error: OnError | None, breaker_failures: int, breaker_interval: float, breaker_max_interval: float,
                  on_breaker: OnBreaker | None) -> None:
         if fail not in ("open", "closed"):
-            raise ValueError(f"fail: {fail!r} is neither 'open' nor 'closed'")
+            raise ValueError(f"fail {fail!r}: must be 'open' or 'closed'")
         if not timeout > 0:
-            raise ValueError(f"timeout: {timeout!r} is not a number of seconds above 0")
+            raise ValueError(f"timeout {timeout!r}: must be a number of seconds greater than 0")
         if not 0 < breaker_interval <= breaker_max_interval:
-            raise ValueError("breaker_interval: is not above 0, or above breaker_max_interval")
+            raise ValueError("breaker_interval: must be greater than 0 and at most breaker_max_interval")
         self.breaker = Breaker(breaker_failures, breaker_interval, breaker_max_interval, timeout, on_breaker)
         self.place = Place.parse(url, tls)
         self.timeout = timeout
         self._fail: Fail = fail
         self._on_error = on_error
         self._head = head_of(self.place, token)
-        self._is_away = False
-        self._told_of_refusal = float("-inf")
+        self._is_unavailable = False
+        self._refusal_logged_at = float("-inf")
 
     def request(self, path: str, body: bytes) -> bytes:
-        if len(body) > LONGEST_BODY:
-            raise Refused(0, f"what is asked has {len(body)} bytes, more than the {LONGEST_BODY} that are sent")
+        if len(body) > MAX_BODY:
+            raise Refused(0, f"request of {len(body)} bytes exceeds the maximum of {MAX_BODY} bytes")
         return request(path, self._head, body)
 
     def answered(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            _log.info("Weir answers again")
+        if self._is_unavailable:
+            self._is_unavailable = False
+            _log.info("Weir is available again")
 
     def verdict_without_answer(self, error: WeirError) -> Verdict:
-        """A refusal is a denial. Only where Weir is away does `fail` count."""
+        """A rejected request is denied. `fail` applies only while Weir is unavailable."""
         self.tell(error)
-        return refused_verdict() if isinstance(error, Refused) else away_verdict(self._fail)
+        return refused_verdict() if isinstance(error, Refused) else unavailable_verdict(self._fail)
 
     def tell(self, error: WeirError) -> None:
-        """Of each failure to the callback; without one to the log, but of Weir's being away only when that begins, and of
-        refusals, which clients can cause, once a second."""
+        """Passes each failure to the callback. Without a callback, logs the start of an outage, and rejections, which
+        clients can cause, once per second."""
         if self._on_error:
             self._on_error(error)
         elif isinstance(error, Refused):
-            if time.monotonic() - self._told_of_refusal >= 1.0:
-                self._told_of_refusal = time.monotonic()
+            if time.monotonic() - self._refusal_logged_at >= 1.0:
+                self._refusal_logged_at = time.monotonic()
                 _log.warning("%s", error)
-        elif not self._is_away:
+        elif not self._is_unavailable:
             _log.warning("%s; until it answers, requests %s", error, "pass" if self._fail == "open" else "are denied")
-        self._is_away = self._is_away or not isinstance(error, Refused)
+        self._is_unavailable = self._is_unavailable or not isinstance(error, Refused)

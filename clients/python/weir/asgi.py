@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Middleware for ASGI on asyncio: Starlette, FastAPI, Django."""
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _SAFE_IN_PATHS = "/!$&'()*+,;=:@~"
 
 
 class AsgiMiddleware:
-    """Asks `client` about every request and every WebSocket before `app` gets it. Admitted, the answer has the rate
-    limit fields; denied, it is 429 or 403 with the server's problem as its body.
+    """Checks every request and WebSocket before it reaches `app`. If admitted, the response gets the rate limit fields;
+    if denied, it is 429 or 403 with the server's problem details as its body.
 
-    `query` may change what is asked: say who is calling, or what it costs. `headers` names those that are sent, by
-    default all. A request that a queue makes wait does so for at most `max_wait` seconds. With `reserve` the cost is
-    reserved, as limits on concurrency need it; scope["weir.reservation"] settles it, or the end of the request.
+    `query` may change the query, for example to set the user or the cost. `headers` names the headers to send, by
+    default all. A queue delays a request by at most `max_wait` seconds. `reserve` reserves the cost, which concurrency
+    limits need; it is settled by scope["weir.reservation"] or at the end of the request.
     """
 
     def __init__(self, app: AsgiApp, client: AsyncClient | None = None, *, query: QueryOf | None = None,
@@ -54,7 +55,7 @@ class AsgiMiddleware:
                     return await _deny(scope, denied.verdict, receive, send)
                 verdict = reservation.verdict
                 scope["weir.reservation"] = reservation
-                # However it ends: a client that hangs up gets nothing back.
+                # Settled however the request ends: a client that disconnects is not refunded.
                 stack.push_async_callback(reservation.finish)
             else:
                 verdict = await self._client.check(query)
@@ -76,8 +77,8 @@ class AsgiMiddleware:
 
 
 def _peer_of(scope: Scope) -> str | None:
-    """A server at a unix socket has no port. Without that, an address that is missing is that of a client that hung up
-    before it was read."""
+    """A server on a unix socket has no port. Otherwise a missing address means that the client has already
+    disconnected."""
     client, server = scope.get("client"), scope.get("server")
     if client:
         return LOCAL if not client[0] and server and server[1] is None else address(client[0])

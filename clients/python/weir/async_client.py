@@ -1,4 +1,5 @@
-"""The client for asyncio: one connection for each task that asks at a time."""
+# SPDX-License-Identifier: Apache-2.0
+"""The asyncio client. Each concurrent request has its own connection."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable
 from ._settings import (DEFAULT_BREAKER_FAILURES, DEFAULT_BREAKER_INTERVAL, DEFAULT_BREAKER_MAX_INTERVAL,
                         DEFAULT_TIMEOUT, Fail, OnError, Settings, new_id)
 
-MOST_KEPT = 64  # connections
+MAX_IDLE = 64  # connections
 
 
 class _Stale(Exception):
-    """A kept connection was closed before any byte of an answer."""
+    """An idle connection was closed before the first byte of a response."""
 
 
 class _Connection(asyncio.Protocol):
@@ -29,7 +30,7 @@ class _Connection(asyncio.Protocol):
         self.is_kept = False
 
     async def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
-        """The answer, and whether the connection can be kept."""
+        """Returns the response and whether the connection can be reused."""
         if self._transport is None:
             raise _Stale if self.is_kept else ConnectionError("the connection was closed at once")
         loop = asyncio.get_running_loop()
@@ -38,7 +39,7 @@ class _Connection(asyncio.Protocol):
         timer = loop.call_at(deadline, self._fail, TimeoutError())
         try:
             self._transport.write(request)
-            return await self._answer, self._reader.can_go_on and self._transport is not None
+            return await self._answer, self._reader.can_reuse and self._transport is not None
         finally:
             timer.cancel()
             self._answer = None
@@ -66,13 +67,13 @@ class _Connection(asyncio.Protocol):
         self._transport = None
         if self._answer is None:
             return
-        if self.is_kept and not self._reader.has_begun:
+        if self.is_kept and not self._reader.has_started:
             return self._fail(_Stale())
         try:
             self._give(self._reader.end())
         except ProtocolError as wrong:
             self._fail(wrong)
-        self._fail(ConnectionError("the connection was closed without an answer"))
+        self._fail(ConnectionError("connection closed without a response"))
 
     def _give(self, answer: Answer | None) -> None:
         if answer and self._answer and not self._answer.done():
@@ -99,11 +100,11 @@ async def _connect(place: Place, deadline: float) -> _Connection:
 
 
 class AsyncClient:
-    """Asks Weir. Tasks may share it; used in another event loop, it connects anew.
+    """A client of Weir that tasks may share. In another event loop it opens new connections.
 
-    `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
-    `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
-    refuses to evaluate is denied.
+    `check` and `reserve` do not raise when Weir is unavailable: after `timeout` seconds they admit or deny as `fail`
+    says. After `breaker_failures` consecutive failures they do so at once, until a probe is answered. A request that
+    Weir rejects is denied.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
@@ -121,12 +122,11 @@ class AsyncClient:
         return (await self._evaluate(query))[0]
 
     async def peek(self, query: Query) -> Verdict:
-        """What a check would say. Charges nothing."""
+        """Returns the verdict of a check without charging."""
         return (await self._evaluate(query, peek=True))[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> AsyncReservation:
-        """For an `async with`, which takes the query's cost, or raises Denied. Never take the id from what a client
-        sends."""
+        """An `async with` reserves the query's cost, or raises Denied. Never take `id` from client input."""
         return AsyncReservation(self, query, lease, id)
 
     async def settle(self, receipt: str, actual: int) -> Settlement:
@@ -139,7 +139,7 @@ class AsyncClient:
         return read_settlement(await self._post("/v1/extend", receipt_body(receipt, lease=lease)))
 
     async def report(self, query: Query, *, id: str | None = None) -> Settlement:
-        """Charges what was used, the query's cost, whatever is left. Without an id it is sent once only."""
+        """Charges the query's cost even if it exceeds the limit. Without an id the request is never sent again."""
         return read_settlement(await self._post("/v1/report", query.encoded(id=id), may_repeat=id is not None))
 
     async def close(self) -> None:
@@ -159,17 +159,17 @@ class AsyncClient:
         return self._settings.breaker.state
 
     def refuse(self, detail: str) -> Verdict:
-        """The verdict on a request that cannot be asked about."""
+        """The verdict on a request that cannot be sent to Weir."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
     async def _evaluate(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
-                     lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
+                        lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
             body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)
             return read_verdict(await self._post("/v1/check", body))
         except WeirError as error:
-            is_away = isinstance(error, Unavailable)
-            return self._settings.verdict_without_answer(error), Receipt(is_away=is_away)
+            is_unavailable = isinstance(error, Unavailable)
+            return self._settings.verdict_without_answer(error), Receipt(is_unavailable=is_unavailable)
 
     async def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
         request = self._settings.request(path, body)
@@ -186,12 +186,12 @@ class AsyncClient:
             except _Stale as stale:
                 await self.close()
                 if not may_repeat:
-                    raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
+                    raise Unavailable("Weir closed the connection; a report without an id is not sent again") from stale
                 return await self._exchange(None, request, deadline)
         except TimeoutError as error:
             raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
         except (OSError, ProtocolError) as error:
-            raise Unavailable(f"Weir does not answer: {error}") from error
+            raise Unavailable(f"Weir is unavailable: {error}") from error
 
     def _take(self) -> _Connection | None:
         loop = asyncio.get_running_loop()
@@ -210,7 +210,7 @@ class AsyncClient:
             answer, keep = await connection.exchange(request, deadline)
             return answer
         finally:
-            if keep and len(self._kept) < MOST_KEPT:
+            if keep and len(self._kept) < MAX_IDLE:
                 connection.is_kept = True
                 self._kept.append(connection)
             else:
@@ -218,8 +218,8 @@ class AsyncClient:
 
 
 class AsyncReservation:
-    """What an `async with` took, until it is settled or released. At its end it is settled with the cost that was
-    reserved, or after an exception released, unless that was done before."""
+    """A reserved cost. If neither settled nor released in its `async with`, it is settled at the reserved cost at the
+    end, or released after an exception."""
 
     def __init__(self, client: AsyncClient, query: Query, lease: float | None, id: str | None) -> None:
         self._client = client
@@ -229,16 +229,16 @@ class AsyncReservation:
         self._lease = lease
         self._id = id or new_id()
         self._is_over = False
-        self._is_away = False
+        self._is_unavailable = False
         self.verdict = Verdict(False, "not_asked", 0)
         self.receipt: str | None = None
         self.receipt_ends: float | None = None
         self.not_kept: tuple[str, ...] = ()
 
     async def settle(self, actual: int) -> Settlement:
-        """What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve.
-        If it still is, only `on_error` is told."""
-        if self._is_away:
+        """Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
+        unavailable at the reserve, reports all of it, and passes a failure to `on_error` instead of raising it."""
+        if self._is_unavailable:
             settlement = await self._report_what_was_not_reserved(actual)
         elif self.not_kept and actual > self._reserved:
             kept = await self._client.settle(self.receipt, self._reserved) if self.receipt else Settlement()
@@ -268,7 +268,7 @@ class AsyncReservation:
         return await self._client.extend(self.receipt, lease) if self.receipt else Settlement()
 
     async def finish(self) -> None:
-        """Settles what was reserved, unless it was settled or released before. Never fails."""
+        """Settles at the reserved cost, unless settled or released before. Never raises."""
         await self._end(is_failed=False)
 
     async def _end(self, is_failed: bool) -> None:
@@ -279,7 +279,7 @@ class AsyncReservation:
                 await self.release()
             else:
                 await self.settle(self._reserved)
-        except WeirError as error:  # the receipt ends by itself
+        except WeirError as error:  # the receipt expires by itself
             self._is_over = True
             self._client._settings.tell(error)
 
@@ -288,7 +288,7 @@ class AsyncReservation:
         if not self.verdict.admitted:
             raise Denied(self.verdict)
         self.receipt, self.receipt_ends, self.not_kept = receipt.text, receipt.ends, receipt.not_kept
-        self._is_away = receipt.is_away
+        self._is_unavailable = receipt.is_unavailable
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,

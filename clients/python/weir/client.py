@@ -1,4 +1,5 @@
-"""The client for programs that wait: one connection for each thread that asks at a time."""
+# SPDX-License-Identifier: Apache-2.0
+"""The synchronous client. Each concurrent request has its own connection."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable
 from ._settings import (DEFAULT_BREAKER_FAILURES, DEFAULT_BREAKER_INTERVAL, DEFAULT_BREAKER_MAX_INTERVAL,
                         DEFAULT_TIMEOUT, Fail, OnError, Settings, new_id)
 
-MOST_KEPT = 64  # connections
+MAX_IDLE = 64  # connections
 
 
 class _Stale(Exception):
-    """A kept connection was closed before any byte of an answer."""
+    """An idle connection was closed before the first byte of a response."""
 
 
 def _connect(place: Place, deadline: float) -> socket.socket:
@@ -36,7 +37,7 @@ def _connect(place: Place, deadline: float) -> socket.socket:
             return made
         except OSError as error:
             failed = error
-    raise failed or OSError("there is no address")
+    raise failed or OSError("no address found")
 
 
 def _connected(family: int, address: Any, deadline: float) -> socket.socket:
@@ -59,7 +60,7 @@ class _Connection:
         self.is_kept = False
 
     def is_open(self) -> bool:
-        """Nothing comes of a kept connection but its end."""
+        """An idle connection becomes readable only when it is closed."""
         if isinstance(self._socket, ssl.SSLSocket):
             return True
         self._socket.settimeout(0)
@@ -72,7 +73,7 @@ class _Connection:
         return False
 
     def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
-        """The answer, and whether the connection can be kept."""
+        """Returns the response and whether the connection can be reused."""
         reader = AnswerReader()
         try:
             self._socket.settimeout(_left(deadline))
@@ -81,18 +82,18 @@ class _Connection:
                 data = self._receive(deadline)
                 answer = reader.feed(data) if data else reader.end()
                 if answer:
-                    return answer, reader.can_go_on
+                    return answer, reader.can_reuse
                 if not data:
-                    raise ConnectionError("the connection was closed without an answer")
+                    raise ConnectionError("connection closed without a response")
         except TimeoutError:
             raise
         except OSError as error:
-            if self.is_kept and not reader.has_begun:
+            if self.is_kept and not reader.has_started:
                 raise _Stale from error
             raise
 
     def _receive(self, deadline: float) -> bytes:
-        """What has come by now is read, however late it is: this thread may have had to wait for others."""
+        """Reads data that has already arrived even after the deadline: this thread may have been delayed."""
         self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
         try:
             return self._socket.recv(65536)
@@ -111,7 +112,7 @@ def _left(deadline: float) -> float:
 
 
 class _Pool:
-    """Of kept connections. Those of a process are not used by what it forked."""
+    """Idle connections. A forked process does not use those of its parent."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -119,7 +120,7 @@ class _Pool:
         self._process = os.getpid()
 
     def take(self) -> _Connection | None:
-        if self._process != os.getpid():  # the lock may be held by a thread that this process does not have
+        if self._process != os.getpid():  # a thread of the parent process may hold the lock
             self._lock, self._process = threading.Lock(), os.getpid()
             self.clear()
         while True:
@@ -134,7 +135,7 @@ class _Pool:
     def keep(self, connection: _Connection) -> None:
         connection.is_kept = True
         with self._lock:
-            if len(self._kept) < MOST_KEPT and self._process == os.getpid():
+            if len(self._kept) < MAX_IDLE and self._process == os.getpid():
                 self._kept.append(connection)
                 return
         connection.close()
@@ -147,11 +148,11 @@ class _Pool:
 
 
 class Client:
-    """Asks Weir. Threads may share it.
+    """A client of Weir. Thread-safe.
 
-    `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
-    `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
-    refuses to evaluate is denied.
+    `check` and `reserve` do not raise when Weir is unavailable: after `timeout` seconds they admit or deny as `fail`
+    says. After `breaker_failures` consecutive failures they do so at once, until a probe is answered. A request that
+    Weir rejects is denied.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
@@ -168,11 +169,11 @@ class Client:
         return self._evaluate(query)[0]
 
     def peek(self, query: Query) -> Verdict:
-        """What a check would say. Charges nothing."""
+        """Returns the verdict of a check without charging."""
         return self._evaluate(query, peek=True)[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> Reservation:
-        """Takes the query's cost, for a `with`, or raises Denied. Never take the id from what a client sends."""
+        """Reserves the query's cost, for use in a `with`, or raises Denied. Never take `id` from client input."""
         verdict, receipt = self._evaluate(query, reserve=True, lease=lease, id=id or new_id())
         if not verdict.admitted:
             raise Denied(verdict)
@@ -188,7 +189,7 @@ class Client:
         return read_settlement(self._post("/v1/extend", receipt_body(receipt, lease=lease)))
 
     def report(self, query: Query, *, id: str | None = None) -> Settlement:
-        """Charges what was used, the query's cost, whatever is left. Without an id it is sent once only."""
+        """Charges the query's cost even if it exceeds the limit. Without an id the request is never sent again."""
         return read_settlement(self._post("/v1/report", query.encoded(id=id), may_repeat=id is not None))
 
     def close(self) -> None:
@@ -205,17 +206,17 @@ class Client:
         return self._settings.breaker.state
 
     def refuse(self, detail: str) -> Verdict:
-        """The verdict on a request that cannot be asked about."""
+        """The verdict on a request that cannot be sent to Weir."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
     def _evaluate(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
-               lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
+                  lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
             body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)
             return read_verdict(self._post("/v1/check", body))
         except WeirError as error:
-            is_away = isinstance(error, Unavailable)
-            return self._settings.verdict_without_answer(error), Receipt(is_away=is_away)
+            is_unavailable = isinstance(error, Unavailable)
+            return self._settings.verdict_without_answer(error), Receipt(is_unavailable=is_unavailable)
 
     def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
         request = self._settings.request(path, body)
@@ -232,12 +233,12 @@ class Client:
             except _Stale as stale:
                 self._pool.clear()
                 if not may_repeat:
-                    raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
+                    raise Unavailable("Weir closed the connection; a report without an id is not sent again") from stale
                 return self._exchange(None, request, deadline)
         except TimeoutError as error:
             raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
         except (OSError, ProtocolError) as error:
-            raise Unavailable(f"Weir does not answer: {error}") from error
+            raise Unavailable(f"Weir is unavailable: {error}") from error
 
     def _exchange(self, connection: _Connection | None, request: bytes, deadline: float) -> Answer:
         connection = connection or _Connection(self._settings.place, deadline)
@@ -253,8 +254,8 @@ class Client:
 
 
 class Reservation:
-    """What was taken, until it is settled or released. At the end of a `with` it is settled with the cost that was
-    reserved, or after an exception released, unless that was done before."""
+    """A reserved cost. If neither settled nor released in its `with`, it is settled at the reserved cost at the end, or
+    released after an exception."""
 
     def __init__(self, client: Client, query: Query, verdict: Verdict, receipt: Receipt) -> None:
         self._client = client
@@ -262,16 +263,16 @@ class Reservation:
         self._report_id = new_id()
         self._reserved = 1 if query.cost is None else query.cost
         self._is_over = False
-        self._is_away = receipt.is_away
+        self._is_unavailable = receipt.is_unavailable
         self.verdict = verdict
         self.receipt = receipt.text
         self.receipt_ends = receipt.ends
         self.not_kept = receipt.not_kept
 
     def settle(self, actual: int) -> Settlement:
-        """What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve.
-        If it still is, only `on_error` is told."""
-        if self._is_away:
+        """Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
+        unavailable at the reserve, reports all of it, and passes a failure to `on_error` instead of raising it."""
+        if self._is_unavailable:
             settlement = self._report_what_was_not_reserved(actual)
         elif self.not_kept and actual > self._reserved:
             kept = self._client.settle(self.receipt, self._reserved) if self.receipt else Settlement()
@@ -301,7 +302,7 @@ class Reservation:
         return self._client.extend(self.receipt, lease) if self.receipt else Settlement()
 
     def finish(self) -> None:
-        """Settles what was reserved, unless it was settled or released before. Never fails."""
+        """Settles at the reserved cost, unless settled or released before. Never raises."""
         self._end(is_failed=False)
 
     def _end(self, is_failed: bool) -> None:
@@ -312,7 +313,7 @@ class Reservation:
                 self.release()
             else:
                 self.settle(self._reserved)
-        except WeirError as error:  # the receipt ends by itself
+        except WeirError as error:  # the receipt expires by itself
             self._is_over = True
             self._client._settings.tell(error)
 

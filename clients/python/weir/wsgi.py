@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Middleware for WSGI: Flask, Django, or a plain function."""
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ if TYPE_CHECKING:
     QueryOf = Callable[[WSGIEnvironment, Query], Query]
 
 _SAFE_IN_PATHS = "/!$&'()*+,;=:@~"
-_AT_A_UNIX_SOCKET = ("", "localhost", "<local>")  # what servers say there instead of an address
+_AT_A_UNIX_SOCKET = ("", "localhost", "<local>")  # REMOTE_ADDR of servers on a unix socket
 
 
 class WsgiMiddleware:
-    """Asks `client` about every request before `app` gets it. Admitted, the answer has the rate limit fields; denied,
-    it is 429 or 403 with the server's problem as its body.
+    """Checks every request before it reaches `app`. If admitted, the response gets the rate limit fields; if denied, it
+    is 429 or 403 with the server's problem details as its body.
 
-    `query` may change what is asked: say who is calling, or what it costs. `headers` names those that are sent, by
-    default all. A request that a queue makes wait does so for at most `max_wait` seconds. With `reserve` the cost is
-    reserved, as limits on concurrency need it; environ["weir.reservation"] settles it, or the end of the response.
+    `query` may change the query, for example to set the user or the cost. `headers` names the headers to send, by
+    default all. A queue delays a request by at most `max_wait` seconds. `reserve` reserves the cost, which concurrency
+    limits need; it is settled by environ["weir.reservation"] or at the end of the response.
 
-    In WSGI, X_User_Id and X-User-Id are one variable. A server that does not drop headers with underscores lets clients
-    write what only a proxy should: requests there are denied, unless `drops_underscores` is true (something before the
-    middleware drops them) or no name in `headers` has a hyphen. By default that is known by the server's name.
+    In WSGI, X_User_Id and X-User-Id are one variable, so a server that accepts headers with underscores lets clients
+    forge headers that only a proxy should set. Such requests are denied, unless `drops_underscores` is true (the server
+    or a proxy drops them) or no name in `headers` has a hyphen. The default depends on the server's name.
     """
 
     def __init__(self, app: WSGIApplication, client: Client | None = None, *, query: QueryOf | None = None,
@@ -119,8 +120,7 @@ def _deny(environ: WSGIEnvironment, verdict: Verdict, start_response: StartRespo
 
 
 class _Reserved:
-    """The body of an answer, which settles what was reserved when it is over. However it ended: a client that hangs up
-    gets nothing back."""
+    """A response body that settles the reservation when it is closed. A client that disconnects is not refunded."""
 
     def __init__(self, body: Iterable[bytes], reservation: Reservation) -> None:
         self._body = body

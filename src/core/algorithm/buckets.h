@@ -1,4 +1,4 @@
-// The algorithms on an arrival time (arrival.h): token bucket, GCRA, and the leaky bucket in its two forms.
+// The algorithms on an arrival time (arrival.h): token bucket, GCRA, and both forms of the leaky bucket.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace weir::core {
 
-// Token bucket: `burst` tokens at rest, refilled at the rate, each request takes its cost.
+// Token bucket: `burst` tokens when idle, refilled at the rate; each request takes its cost.
 //
-// The level is kept as the time at which the bucket will be full again: tokens = burst - (TAT - now) / token.
-// That is GCRA under another name, and exact where a counter of tokens would round at each refill.
+// The level is stored as the time at which the bucket will be full again: tokens = burst - (TAT - now) / token. That is
+// GCRA under another name, and exact where a token counter would round at each refill.
 struct TokenBucket : ArrivalOperations {
   struct Limit : ArrivalLimit {
     using ArrivalLimit::ArrivalLimit;
@@ -35,15 +35,16 @@ struct LeakyBucketMeter : ArrivalOperations {
   using State = ArrivalState;
 };
 
-// Leaky bucket as a queue: burst is the queue's length + 1, and whoever is admitted waits for its turn:
-// delay = max(TAT, now) - now. At one instant one passes, `queue` wait, the next is denied.
+// Leaky bucket as a queue: burst is the queue's length + 1. An admitted request waits for its turn: delay = max(TAT,
+// now) - now. Of the requests that arrive at one instant, the first passes, the next `queue` wait, and the rest are
+// denied.
 struct LeakyBucketQueue : ArrivalOperations {
   struct Limit : ArrivalLimit {
     using ArrivalLimit::ArrivalLimit;
   };
   using State = ArrivalState;
 
-  // `charged_at` of the decision is the caller's turn. A turn later than `max_wait` is a denial.
+  // `charged_at` of the decision is the request's turn. A turn later than `max_wait` is a denial.
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now,
                          Duration max_wait = Duration::max()) noexcept {
     max_wait = std::max(max_wait, Duration::zero());
@@ -58,7 +59,7 @@ struct LeakyBucketQueue : ArrivalOperations {
     return decide(limit, copy, cost, now, max_wait);
   }
 
-  // Only the newest turn can be given back: behind any other, somebody already waits.
+  // Only the newest turn can be given back: another request already waits behind any earlier one.
   static FineSpan refund(const Limit& limit, State& state, Cost cost, const Charged& charged, Instant now) noexcept {
     return refund_part(limit, state, cost, cost, charged, now);
   }
@@ -87,7 +88,8 @@ struct LeakyBucketQueue : ArrivalOperations {
     return decision;
   }
 
-  // Nothing at all is admitted to a caller that cannot wait for the next turn, so nothing remains.
+  // Denies a caller that cannot wait for the next turn; nothing remains for it. `sooner` is how much earlier the turn
+  // would must be.
   static Decision cannot_wait(const Limit& limit, const State& state, Cost cost, Instant now,
                               Duration sooner) noexcept {
     Decision decision = ArrivalOperations::peek(limit, state, cost, now);

@@ -1,8 +1,8 @@
 // Concurrency: at most `limit` units are held at any instant.
 //
-// A hold is an open receipt (core/receipts.h): it ends when it is settled or released, or when its time is over. The
-// receipts lie beside the state, which says no more than until when there are any. So it takes Receipts::hold to
-// decide; a question that brings no receipt could never be released, and is denied for good. Nothing is left for it.
+// A hold is an open receipt (core/receipts.h): it ends when it is settled, released or expires. The receipts are stored
+// next to the state, which only records when the last one expires. Decisions are therefore made by Receipts::hold. A
+// request without a receipt could never be released, so it is always denied, with nothing remaining.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace weir::core {
 
 struct Concurrency {
-  // The window is the lease: how long a hold lasts, unless its receipt says otherwise.
+  // The window is the lease: the default lifetime of a hold.
   struct Limit : WindowLimit {
     using WindowLimit::WindowLimit;
   };
 
   struct State {
-    std::int64_t ends = never;  // of the last hold
+    std::int64_t ends = never;  // when the last hold expires
   };
 
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
@@ -35,7 +35,7 @@ struct Concurrency {
     return decision;
   }
 
-  // A hold is given back by its receipt, and never charged without one.
+  // Does nothing: a hold is released through its receipt, and nothing is charged without one.
   static void refund(const Limit& /*limit*/, State& /*state*/, Cost /*cost*/, const Charged& /*charged*/,
                      Instant /*now*/) noexcept {}
   static std::uint64_t owe(const Limit& /*limit*/, State& /*state*/, Cost /*cost*/, Instant /*now*/) noexcept {

@@ -1,11 +1,11 @@
-// Fixed window: a count in each window. Windows have one length and are aligned to the epoch, so that nodes agree; or
-// a calendar gives them.
+// Fixed window: one count per window. Windows have one length and are aligned to the epoch, so that nodes agree, or
+// they follow a calendar.
 //
-// Simple and small, but at the seam of two windows 2 x limit can pass within one window's length.
-// When the clock steps back into an earlier window, the newest window goes on counting.
+// Simple and small, but up to 2 x limit can pass within one window's length around a boundary. When the clock steps
+// back into an earlier window, the newest window continues to count.
 //
-// A state names its window by the end. Under a calendar it may have been written by other edges, those of another zone
-// or of other zone data: while it is not over, what it counts is taken over into the window whose end is nearest.
+// A state identifies its window by the window's end. With a calendar, a state may have been written under other edges
+// (another time zone or other zone data). Until it expires, its count is carried into the window whose end is nearest.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct FixedWindow {
   };
 
   struct State {
-    std::int64_t end = never;  // of the window that is counted; `never` with no count
+    std::int64_t end = never;  // end of the counted window; `never` if nothing is counted
     std::uint64_t count = 0;
   };
 
@@ -63,7 +63,7 @@ struct FixedWindow {
     if (still_counts) state.count -= std::min(state.count, cost.units());
   }
 
-  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  // Charges even if the limit is exceeded; the debt is at most one limit. Returns the units that did not fit.
   static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
     state = at(limit, state, micros(now)).state;
     const std::uint64_t more = std::min(cost.units(), 2 * limit.limit - std::min(state.count, 2 * limit.limit));
@@ -71,7 +71,7 @@ struct FixedWindow {
     return cost.units() - more;
   }
 
-  // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.
+  // Keeps the count. A window that has not begun is replaced by the present one.
   static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
     state.end = std::min(state.end, end_at(limit, micros(now)));
   }
@@ -81,7 +81,7 @@ struct FixedWindow {
   }
 
  private:
-  // A state as it is at an instant, and the start of the window that it counts.
+  // A state at an instant, and the start of the window that it counts.
   struct Counted {
     State state;
     std::int64_t start;

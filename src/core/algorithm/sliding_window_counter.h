@@ -1,8 +1,9 @@
-// Sliding window counter: two counters, the previous window weighted by how much of it still overlaps.
+// Sliding window counter: one count for the current window and one for the previous window, which is weighted by how
+// much of it the sliding window still overlaps.
 //
-// e microseconds into a window of length W, admitted iff ceil(prev x (W - e) / W) + curr + cost <= limit.
-// A few percent off the exact log on real traffic, in constant memory. When the clock steps back before the
-// current window, it counts as the beginning of that window.
+// At e microseconds into a window of length W, a request is admitted iff ceil(prev x (W - e) / W) + curr + cost <=
+// limit. The state has a constant size; on real traffic the result differs from the exact log by a few percent. A time
+// before the current window counts as the start of that window.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct SlidingWindowCounter {
   using Limit = WindowLimit;
 
   struct State {
-    std::int64_t start = never;  // of the current window
+    std::int64_t start = never;  // start of the current window
     std::uint64_t previous = 0;
     std::uint64_t current = 0;
   };
@@ -52,7 +53,7 @@ struct SlidingWindowCounter {
     return decide(limit, copy, cost, now);
   }
 
-  // What counts now.
+  // The units that count now.
   static std::uint64_t used(const Limit& limit, const State& state, std::int64_t now) noexcept {
     const State rolled = at(limit, state, now);
     return weighted_previous(limit, rolled, now) + rolled.current;
@@ -64,7 +65,7 @@ struct SlidingWindowCounter {
     if (start == state.start - limit.window) state.previous -= std::min(state.previous, cost.units());
   }
 
-  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  // Charges even if the limit is exceeded; the debt is at most one limit. Returns the units that did not fit.
   static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     state = at(limit, state, now);
@@ -74,7 +75,7 @@ struct SlidingWindowCounter {
     return cost.units() - more;
   }
 
-  // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.
+  // Keeps the counts. A window that has not begun is replaced by the present one.
   static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
     state.start = std::min(state.start, window_start(micros(now), limit.window));
   }
@@ -100,14 +101,14 @@ struct SlidingWindowCounter {
                                 static_cast<std::uint64_t>(limit.window));
   }
 
-  // How far into a window the previous one weighs no more than `room`.
+  // Returns how far into a window the weight of the previous one has dropped to `room`.
   static std::int64_t light_enough(const Limit& limit, std::uint64_t previous, std::uint64_t room) noexcept {
     if (previous <= room) return 0;
     const auto overlap = multiply_divide_floor(room, static_cast<std::uint64_t>(limit.window), previous);
     return limit.window - static_cast<std::int64_t>(overlap);
   }
 
-  // The first instant at which `cost`, denied now, fits: in this window, or else in the next one.
+  // The first instant at which `cost`, denied now, fits: in this window or the next one.
   static std::int64_t fits_at(const Limit& limit, const State& state, std::uint64_t cost) noexcept {
     if (state.current + cost <= limit.limit) {
       return state.start + light_enough(limit, state.previous, limit.limit - state.current - cost);

@@ -1,7 +1,7 @@
-// Sliding window log: every admitted cost with its time. Exact: at no instant is there more than `limit` in
-// the window (now - W, now]; an entry leaves exactly at t + W.
+// Sliding window log: records every admitted cost with its time. It is exact: the window (now - W, now] never contains
+// more than `limit`, and an entry of time t leaves it exactly at t + W.
 //
-// Memory is bounded by the limit: one ring of at most `limit` entries, made at the first charge. Costs of one
+// Memory is bounded by the limit: one ring of at most `limit` entries, created at the first charge. Costs of one
 // instant share an entry. Writes use max(now, newest), so the times never decrease. Decisions take O(log limit).
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace weir::core {
 
-// The entries, oldest first: when, and the running total of costs up to then.
+// The entries, oldest first: the time, and the running total of costs up to it.
 //
-// Running totals instead of costs make every question a binary search. They wrap at 2^32, which is harmless:
-// what one ring holds is far less. Twelve bytes an entry; the capacity is fixed at creation.
+// Running totals instead of costs make every query a binary search. They wrap at 2^32, which is harmless: one ring
+// holds far less. Twelve bytes per entry; the capacity is fixed at creation.
 //
 // Invariants: times do not decrease; every entry's cost is at least 1; size <= capacity.
 class LogRing {
@@ -36,13 +36,13 @@ class LogRing {
     return sizeof(LogRing) + std::size_t{capacity} * sizeof(Entry);
   }
 
-  // Empty when there is no memory.
+  // Empty when out of memory.
   [[nodiscard]] static Handle create(std::uint32_t capacity) noexcept {
     void* memory = ::operator new(bytes_for(capacity), std::nothrow);
     return Handle{memory == nullptr ? nullptr : new (memory) LogRing(capacity)};
   }
 
-  // The same entries with room for `capacity`, which is at least the size. Empty when there is no memory.
+  // A copy with room for `capacity` entries, which is at least the size. Empty when out of memory.
   [[nodiscard]] Handle copy(std::uint32_t capacity) const noexcept {
     Handle ring = create(capacity);
     if (!ring) return ring;
@@ -58,7 +58,7 @@ class LogRing {
   [[nodiscard]] std::int64_t newest() const noexcept { return time(size_ - 1); }
   [[nodiscard]] std::uint32_t cost(std::uint32_t i) const noexcept { return total_before(i + 1) - total_before(i); }
 
-  // The costs of the entries [from, to) together.
+  // The total cost of the entries [from, to).
   [[nodiscard]] std::uint32_t cost_between(std::uint32_t from, std::uint32_t to) const noexcept {
     return total_before(to) - total_before(from);
   }
@@ -68,7 +68,7 @@ class LogRing {
     return partition_point(0, [&](std::uint32_t i) { return at(i).time() <= time; });
   }
 
-  // The first entry, `from` or later, with which the costs since `from` reach `cost`.
+  // The first entry, `from` or later, at which the costs since `from` reach `cost`.
   [[nodiscard]] std::uint32_t first_reaching(std::uint32_t from, std::uint32_t cost) const noexcept {
     return partition_point(from, [&](std::uint32_t i) { return cost_between(from, i + 1) < cost; });
   }
@@ -88,7 +88,7 @@ class LogRing {
 
   void move_newest_to(std::int64_t time) noexcept { at(size_ - 1) = Entry(time, at(size_ - 1).total); }
 
-  // Takes `cost` off entry i, and the entry away if nothing of it is left.
+  // Deducts `cost` from entry i, and removes the entry if nothing is left.
   void take(std::uint32_t i, std::uint32_t cost) noexcept {
     const bool all = cost == this->cost(i);
     for (std::uint32_t j = i; j < size_; ++j) at(j).total -= cost;
@@ -115,7 +115,7 @@ class LogRing {
 
     std::uint32_t time_low;
     std::int32_t time_high;
-    std::uint32_t total;  // of all costs up to and with this entry
+    std::uint32_t total;  // sum of all costs up to and including this entry
   };
   static_assert(sizeof(Entry) == 12);
 
@@ -150,7 +150,7 @@ class LogRing {
   std::uint32_t capacity_;
   std::uint32_t head_ = 0;
   std::uint32_t size_ = 0;
-  std::uint32_t before_ = 0;  // the total up to the first entry
+  std::uint32_t before_ = 0;  // total before the first entry
 };
 
 struct SlidingWindowLog {
@@ -172,7 +172,7 @@ struct SlidingWindowLog {
     if (make_room(limit, state, micros(now))) [[likely]] {
       charge(limit, state, static_cast<std::uint32_t>(cost.units()), micros(decision.charged_at));
     } else {
-      // Without memory to remember the request, it cannot pass.
+      // Out of memory: a request that cannot be recorded is denied.
       decision = peek(limit, state, Cost{0}, now);
       decision.admitted = false;
       decision.retry_after = Duration{limit.window};
@@ -203,7 +203,7 @@ struct SlidingWindowLog {
     return decision;
   }
 
-  // Credits the entry that was charged, if it still counts.
+  // Credits the charged entry if it still counts.
   static void refund(const Limit& limit, State& state, Cost cost, const Charged& made, Instant now) noexcept {
     if (state.empty()) return;
     LogRing& ring = *state.ring;
@@ -214,7 +214,7 @@ struct SlidingWindowLog {
     ring.take(i, static_cast<std::uint32_t>(std::min<std::uint64_t>(cost.units(), ring.cost(i))));
   }
 
-  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  // Charges even if the limit is exceeded; the debt is at most one limit. Returns the units that did not fit.
   static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const std::uint32_t first = first_live(limit, state, now);
@@ -225,7 +225,7 @@ struct SlidingWindowLog {
     return cost.units() - more;
   }
 
-  // Entries stay; none of them can lie in the future.
+  // Keeps the entries, and moves those in the future to now.
   static void carry_over(const Limit& /*limit*/, State& state, Instant now) noexcept {
     if (state.ring) state.ring->move_all_back_to(micros(now));
   }
@@ -239,7 +239,7 @@ struct SlidingWindowLog {
     return state.empty() ? 0 : state.ring->first_after(now - limit.window);
   }
 
-  // Drops what no longer counts and sees to it that the ring is there and as large as this limit may need.
+  // Drops expired entries and ensures that the ring exists and is large enough for this limit.
   static bool make_room(const Limit& limit, State& state, std::int64_t now) noexcept {
     if (!state.empty()) state.ring->drop_first(first_live(limit, state, now));
     if (state.ring && (state.ring->size() < state.ring->capacity() || full(limit, *state.ring))) return true;
@@ -250,7 +250,7 @@ struct SlidingWindowLog {
     return true;
   }
 
-  // More entries than the limit only come from settling upward: then the newest entry takes the charge and
+  // A charge beyond `limit` entries can come only from settling upward. The newest entry then takes the charge and
   // moves to its time, so that memory stays bounded.
   static void charge(const Limit& limit, State& state, std::uint32_t cost, std::int64_t time) noexcept {
     LogRing& ring = *state.ring;

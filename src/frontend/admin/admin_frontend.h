@@ -1,8 +1,8 @@
-// The admin frontend: what operators ask, and what Prometheus collects. docs/protocols.md lists the paths,
-// docs/decisions/0020 has the JSON of those that a page reads.
+// The admin frontend: the API for operators, the metrics for Prometheus and the page. docs/reference-admin.md lists the
+// paths; docs/decisions/0020 describes the JSON that the page reads.
 //
-// A consumer is written as match/consumer.h reads it. Names in paths are percent-encoded. What changes state asks for
-// the admin token, and is told to the backend for the log. The files of the page ask for nothing.
+// Consumers are written as in match/consumer.h. Names in paths are percent-encoded. Write operations require the admin
+// token and are reported to the backend for the log. The files of the page require no token.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@
 
 namespace weir::frontend {
 
-// Tokens are shown as `X-Weir-Token: T` or `Authorization: Bearer T`.
+// Tokens are sent as `X-Weir-Token: T` or `Authorization: Bearer T`.
 struct AdminOptions {
   wire::http1::Limits limits{};
   HostNames hosts{};
-  Token token{};        // set: asked for of whoever reads; the admin token will do too
-  Token admin_token{};  // asked for of whoever changes something; not set: nobody can
+  Token token{};        // if set, required to read; the admin token is accepted too
+  Token admin_token{};  // required to write; if not set, write operations are disabled
 };
 
 class AdminFrontend final : public FrontendWith<AdminOptions> {

@@ -63,7 +63,7 @@ std::string status_json(const AdminStatus& status, bool serving) {
     json.field("connections", listener.connections);
     json.end_object();
   });
-  // Limits that decided nothing are left out, the busiest come first.
+  // The busiest limits come first. Limits without decisions are left out.
   json.begin_object("traffic");
   json.fields("seconds", status.traffic.span, "requests", status.traffic.requests);
   write_limit_counts(status.traffic.limits, json);
@@ -101,8 +101,6 @@ std::string denied_json(std::span<const observe::DeniedConsumer> denied) {
   json.end_object();
   return json.take();
 }
-
-// Of a ruleset.
 
 const CompiledLimit* limit_named(const policy::Ruleset& ruleset, std::string_view name) noexcept {
   const auto found = std::ranges::find(ruleset.limits, name, &CompiledLimit::name);

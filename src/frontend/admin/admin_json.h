@@ -1,5 +1,4 @@
-// What operators read, as JSON: the status, the policy in force, and the consumers that were denied most.
-// docs/openapi.yaml describes the fields.
+// Writes the status, the active policy and the most denied consumers as JSON. docs/openapi.yaml describes the fields.
 #pragma once
 
 #include <optional>
@@ -15,31 +14,31 @@
 
 namespace weir::frontend {
 
-// `store` is there only with a shared store.
+// `store` is present only with a shared store.
 [[nodiscard]] std::string status_json(const AdminStatus& status, bool serving);
 
-// Each consumer was denied between `count` - `error` and `count` times.
+// A consumer was denied between `count` - `error` and `count` times.
 [[nodiscard]] std::string denied_json(std::span<const observe::DeniedConsumer> denied);
 
-// Numbers are in the words of the policy language, times in seconds. What a limit does not have is null.
+// Numbers are in policy syntax, times in seconds. Absent values are null.
 [[nodiscard]] std::string ruleset_json(const policy::Ruleset& ruleset);
 
-// Null if there is none of that name.
+// Returns null if the ruleset has no limit with this name.
 [[nodiscard]] const policy::CompiledLimit* limit_named(const policy::Ruleset& ruleset, std::string_view name) noexcept;
 
-// --- parts of these, which other answers have too: fields of an object that is open
+// These write fields of an open object. live_json.h and limits_json.cpp use them too.
 
 // `decisions`, `denied` and `shadow_denied`.
 void write_counts(const observe::TrafficCounts& counts, text::JsonWriter& json);
-// `limits`: the same of each limit.
+// `limits`: the same counts per limit.
 void write_limit_counts(std::span<const observe::LimitTraffic> limits, text::JsonWriter& json);
 // `last_reload`.
 void write_last_reload(const std::optional<AdminStatus::Reload>& last, text::JsonWriter& json);
-// From `kind` to `heartbeats`.
+// The fields from `kind` to `heartbeats`.
 void write_store_fields(const AdminStatus::Store& store, text::JsonWriter& json);
-// From `name` to `mode`.
+// The fields from `name` to `usage`.
 void write_limit_head(const policy::CompiledLimit& limit, const policy::Tiers& tiers, text::JsonWriter& json);
-// `algorithm` and `numbers` of a limit that has a candidate.
+// `algorithm` and `numbers` of the candidate, which the limit must have.
 void write_candidate_numbers(const policy::CompiledLimit& limit, const policy::Tiers& tiers, text::JsonWriter& json);
 // `warn_first` and `penalty`.
 void write_graduation(const policy::CompiledLimit& limit, text::JsonWriter& json);

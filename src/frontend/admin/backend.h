@@ -1,4 +1,4 @@
-// What operators can learn of the server and have it do beyond single consumers: given by whoever runs the frontends.
+// The interface through which the admin frontend reads and controls the server.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ namespace weir::frontend {
 
 struct AdminStatus {
   struct Policy {
-    std::string file{};    // empty: the one that is built in
-    std::string digest{};  // of Ruleset
+    std::string file{};    // empty: the built-in policy
+    std::string digest{};  // Ruleset::digest
     Instant loaded_at{};
     std::size_t limits = 0;
   };
@@ -34,7 +34,7 @@ struct AdminStatus {
 
   struct Listener {
     std::string name{};                 // http, rls, resp, admin
-    std::vector<std::string> listen{};  // addresses, as they were bound
+    std::vector<std::string> listen{};  // bound addresses
     std::uint64_t connections = 0;      // open now
   };
 
@@ -43,18 +43,18 @@ struct AdminStatus {
     std::uint64_t budget = 0;
   };
 
-  // Where the server keeps its secrets, so that a client can tell whether it has the same.
+  // Identifies the server's secrets, so that a client can tell whether it has the same.
   struct State {
-    std::string directory{};    // empty: there is none
-    std::string hash_key_id{};  // what the log's key makes of the empty text
+    std::string directory{};    // empty: no state directory
+    std::string hash_key_id{};  // the hash of the empty text with the log's key
   };
 
   struct Snapshot {
     Instant at{};
-    std::string error{};  // empty: it is whole
+    std::string error{};  // empty: success
   };
 
-  // How a candidate would have decided what its live limit decided.
+  // Compares the decisions of a candidate with those of its live limit.
   struct Candidate {
     std::string limit{};
     std::uint64_t agreed = 0;
@@ -62,29 +62,29 @@ struct AdminStatus {
     std::uint64_t newly_admitted = 0;
   };
 
-  // A store that nodes share.
+  // The store shared by the nodes.
   struct Store {
     std::string kind{};                          // redis
     std::vector<std::string> urls{};             // without passwords
-    std::uint64_t servers = 0;                   // that decide: one, or the masters of a cluster
-    std::uint64_t connected = 0;                 // of these
-    std::string breaker{};                       // closed, half_open, open: of the worst
+    std::uint64_t servers = 0;                   // one, or the masters of a cluster
+    std::uint64_t connected = 0;                 // connected servers
+    std::string breaker{};                       // closed, half_open or open: the worst of all servers
     std::optional<Instant> unavailable_since{};  // none: every breaker is closed
-    std::optional<Instant> failed_at{};          // the latest error; none since the start
+    std::optional<Instant> failed_at{};          // time of the latest error; none since startup
     std::string error{};
-    std::string holder{};  // of slices of leased limits: this node, as others see it; empty: it leases nothing
+    std::string holder{};  // this node's name as a holder of slices; empty: it leases nothing
 
-    // Of each node that counts, this one too, as it said itself.
+    // Published by each node, including this one.
     struct Heartbeat {
       std::string name{};
       std::string version{};
-      std::string policy{};  // its digest
+      std::string policy{};  // digest
       Duration last_seen_ago{};
       bool is_self = false;
-      bool differs = false;  // in its policy, from this one
+      bool differs = false;  // its policy differs from this node's
     };
-    std::uint64_t nodes = 1;              // that share it
-    std::vector<Heartbeat> heartbeats{};  // none before the first answer
+    std::uint64_t nodes = 1;              // sharing the store
+    std::vector<Heartbeat> heartbeats{};  // empty before the store's first answer
   };
 
   std::string version{};
@@ -92,16 +92,16 @@ struct AdminStatus {
   observe::RecentTraffic::Summary traffic{};
   Instant started_at{};
   Policy policy{};
-  std::optional<Reload> last_reload{};  // none since the start
+  std::optional<Reload> last_reload{};  // none since startup
   std::vector<Listener> listeners{};
   Memory memory{};
-  std::optional<Store> store{};             // none: states are in this process
-  std::optional<Snapshot> last_snapshot{};  // none since the start
+  std::optional<Store> store{};             // none: state is local to this process
+  std::optional<Snapshot> last_snapshot{};  // none since startup
   std::vector<Candidate> candidates{};
 };
 
-// Called on any loop's thread, by several at once. All but reload(), policy() and limits() answer before they return,
-// so they are quick.
+// Called on the loops' threads, concurrently. All calls but reload(), policy() and limits() answer before they return
+// and must be fast.
 class AdminBackend {
  public:
   AdminBackend() = default;
@@ -109,47 +109,47 @@ class AdminBackend {
   AdminBackend& operator=(const AdminBackend&) = delete;
   virtual ~AdminBackend() = default;
 
-  // A page in Prometheus's text format.
+  // Returns the metrics in Prometheus's text format.
   [[nodiscard]] virtual std::string metrics() = 0;
 
   [[nodiscard]] virtual AdminStatus status() = 0;
 
-  // The most denied first, `most` at most.
-  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> top_denied(std::size_t most) = 0;
+  // Returns at most `max` consumers, the most denied first.
+  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> top_denied(std::size_t max) = 0;
 
-  // What came of a reload that took effect.
+  // The result of a successful reload.
   struct Reload {
-    std::string digest{};          // of the policy that is in force now
-    std::string restart_needed{};  // for what: `listeners.http, log`; empty: for nothing
+    std::string digest{};          // digest of the new active policy
+    std::string restart_needed{};  // settings that require a restart: `listeners.http, log`; empty: none
   };
 
-  // Reads the files again. `done` is called once, on any thread, at once or later: with what came of it, or with why
-  // nothing has changed. Not after the loops are gone.
+  // Reloads the configuration. `done` is called once, on any thread, immediately or later; an error means that nothing
+  // changed. It is not called after the loops have stopped.
   using Reloaded = std::function<void(Result<Reload>)>;
   virtual void reload(Reloaded done) = 0;
 
-  // The policy that is in force, and the one on disk, which is read for it. `done` as for a reload; an error only if
-  // the server is about to stop.
+  // Reports the active policy and the one on disk, which is read now. Calls `done` like reload(); it fails only if the
+  // server is shutting down.
   using PolicyRead = std::function<void(Result<PolicyReport>)>;
   virtual void policy(PolicyRead done) = 0;
 
-  // Likewise: the estimates of a thousand limits take a while, for which no loop should wait.
+  // Calls `done` like policy(). Asynchronous because the estimates of a thousand limits take too long for a loop.
   using LimitsRead = std::function<void(Result<LimitsReport>)>;
-  virtual void limits(const LimitsAsked& asked, LimitsRead done) = 0;
+  virtual void limits(const LimitsQuery& query, LimitsRead done) = 0;
 
-  // What GET /v1/stream sends.
+  // The messages of GET /v1/stream.
   [[nodiscard]] virtual Feed& feed() = 0;
-  // With the seconds of one limit, unless the name is empty.
+  // Includes the counts of one limit unless the name is empty.
   [[nodiscard]] virtual HistoryReport history(std::string_view limit) = 0;
-  // The newest first, `most` at most.
-  [[nodiscard]] virtual std::vector<observe::Notice> notices(std::size_t most) = 0;
-  // None: all states are this process's own.
+  // Returns at most `max` events, the newest first.
+  [[nodiscard]] virtual std::vector<observe::Notice> notices(std::size_t max) = 0;
+  // None without a shared store.
   [[nodiscard]] virtual std::optional<StoreReport> store_report() = 0;
 
-  // What the log calls a consumer, by its key, or a descriptor.
+  // Returns the name of a consumer, given its key, or of a descriptor in the log.
   [[nodiscard]] virtual std::string consumer_name(std::string_view key) = 0;
   [[nodiscard]] virtual std::string consumer_name(std::span<const DescriptorEntry> entries) = 0;
-  // An operator changed something, or tried to: for the log and the events.
+  // Reports an attempted write operation for the log and the events.
   virtual void changed(const observe::MadeChange& change) = 0;
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 using engine::EvaluationBatch;
 
-// Since when there is something counted, as far as the state has it. `at` is by the store's clock. In debt, which only
-// settling makes, it may be a later charge that is told: the one whose end brings something back.
+// Estimates the time of the oldest counted charge from the state. `at` is the store's time. For a counter in debt,
+// which only settling can cause, the result may be a later charge: the one whose expiry makes units available.
 std::optional<Instant> counted_since(const Limit& numbers, const Decision& present, Instant at) {
   const Duration window = numbers.rate().per;
   switch (numbers.algorithm()) {
@@ -30,18 +30,18 @@ std::optional<Instant> counted_since(const Limit& numbers, const Decision& prese
       }
       return at + present.reset_after - window;
     case Algorithm::sliding_window_log:
-      // More is there when the oldest charge leaves the window.
+      // `more_after` is when the oldest charge leaves the window.
       return at + present.more_after.value_or(present.reset_after) - window;
     case Algorithm::sliding_window_counter: {
-      // Only a window that runs counts for longer than one; and only if the one before counts as well, there is more
-      // before it ends.
+      // `reset_after` exceeds one window only if the current window has charges. `more_after` is within the current
+      // window only if the previous one has charges too.
       if (present.reset_after <= window) return at + present.reset_after - 2 * window;
       const Duration runs_for = present.reset_after - window;
       const bool counts_before = present.more_after && *present.more_after <= runs_for;
       return at + runs_for - (counts_before ? 2 : 1) * window;
     }
     default:
-      return {};  // a bucket has the instant at which it is full again, and not when it was last full
+      return {};  // a bucket's state says when it will be full, not when it last was
   }
 }
 
@@ -55,7 +55,7 @@ ConsumerLookup::ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body
     if (!is_meant || limits_.size() + others_.size() >= max_limits) continue;
     const std::string consumer = given.empty() ? body_.consumer : match::consumer_by(limit, given);
     if (consumer.empty() && !given.empty()) {
-      others_.push_back({limit.name, "counts by " + match::consumer_form(limit)});
+      others_.push_back({limit.name, "is keyed by " + match::consumer_form(limit)});
       continue;
     }
     limits_.push_back(limit.name);
@@ -67,28 +67,28 @@ void ConsumerLookup::add(EvaluationBatch& batch) {
   for (const auto& counter : counters_) counter->add_to(batch);
 }
 
-// Where a block stands before them, or slices are held of them, the figures are not those of the charges.
-std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::size_t place) const {
-  const std::size_t first = counters_[place]->first();
+// Returns nothing for a block or for leased slices, whose figures do not come from the charges alone.
+std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::size_t index) const {
+  const std::size_t first = counters_[index]->first();
   const engine::Verdict& present = batch.verdict(first + 1);
   const store::Holdings& holdings = batch.holdings(first + 1);
-  const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[place]);
+  const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[index]);
   const auto& numbers = limit.live.by_tier[present.tier];
   if (!numbers || present.outcomes.empty() || batch.verdict(first).reason == engine::Reason::blocked) return {};
   const Decision& decision = present.outcomes.front().decision;
   if (decision.remaining >= decision.limit) return {};
-  const bool is_exact = holdings.known && holdings.held() == 0;
+  const bool is_exact = holdings.known && holdings.leased_units() == 0;
   if (!is_exact && numbers->algorithm() != Algorithm::fixed_window) return {};
   return counted_since(*numbers, decision, holdings.known ? holdings.at : now_);
 }
 
-// What a counter says, and `words`, `since` and `blocked`.
-void ConsumerLookup::write_counter(const EvaluationBatch& batch, std::size_t place, text::JsonWriter& json) const {
-  const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[place]);
-  const engine::Verdict& next = batch.verdict(counters_[place]->first());
+// Writes the fields of a counter, and `words`, `since` and `blocked`.
+void ConsumerLookup::write_counter(const EvaluationBatch& batch, std::size_t index, text::JsonWriter& json) const {
+  const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[index]);
+  const engine::Verdict& next = batch.verdict(counters_[index]->first());
   json.begin_object();
-  counters_[place]->write(batch, json);
-  json.fields("words", policy::limit_text(limit), "since", since(batch, place));
+  counters_[index]->write(batch, json);
+  json.fields("words", policy::limit_text(limit), "since", since(batch, index));
   if (limit.penalty && next.reason == engine::Reason::blocked && next.retry_after) {
     json.object("blocked", "since", now_ + *next.retry_after - limit.penalty->block, "expires_after",
                 *next.retry_after);
@@ -104,7 +104,7 @@ unsigned ConsumerLookup::status_of_error(const EvaluationBatch& batch) const {
 
 std::optional<Error> ConsumerLookup::error(const EvaluationBatch& batch) const {
   if (body_.limit.empty()) return {};
-  if (limits_.empty()) return Error{"limit", "there is none of that name"};
+  if (limits_.empty()) return Error{"limit", "unknown limit"};
   return counters_.front()->error(batch);
 }
 
@@ -119,7 +119,7 @@ void ConsumerLookup::write(const EvaluationBatch& batch, text::JsonWriter& json)
     }
   }
   json.field_or_null("hash", found.empty() ? "" : name_of_(batch.consumer(counters_[found.front()]->first())));
-  json.list("limits", found, [&](std::size_t place) { write_counter(batch, place, json); });
+  json.list("limits", found, [&](std::size_t index) { write_counter(batch, index, json); });
   json.list("others", others, [&](const Other& of) { json.object({}, "limit", of.limit, "why", of.why); });
 }
 

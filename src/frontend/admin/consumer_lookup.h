@@ -1,4 +1,5 @@
-// One consumer at all the limits that it can have, or at one of them: what POST /v1/consumer answers. Charges nothing.
+// Serves POST /v1/consumer: the counters of one consumer at all limits that can apply to it, or at one limit. Charges
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class ConsumerLookup final : public CounterRequest {
  public:
   static constexpr std::size_t max_limits = 1'000;
 
-  // `name_of` gives a consumer's key the name that the log has for it.
+  // `name_of` returns the name that the log uses for a consumer's key.
   using NameOf = std::function<std::string(std::string_view key)>;
   ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body, Instant now, NameOf name_of);
 
@@ -32,8 +33,8 @@ class ConsumerLookup final : public CounterRequest {
 
  private:
   void add(engine::EvaluationBatch& batch) override;
-  [[nodiscard]] std::optional<Instant> since(const engine::EvaluationBatch& batch, std::size_t place) const;
-  void write_counter(const engine::EvaluationBatch& batch, std::size_t place, text::JsonWriter& json) const;
+  [[nodiscard]] std::optional<Instant> since(const engine::EvaluationBatch& batch, std::size_t index) const;
+  void write_counter(const engine::EvaluationBatch& batch, std::size_t index, text::JsonWriter& json) const;
 
   const ConsumerBody body_;
   const Instant now_;
@@ -42,9 +43,9 @@ class ConsumerLookup final : public CounterRequest {
     std::string limit;
     std::string why;
   };
-  std::vector<Other> others_;                              // that cannot have the consumer
-  std::vector<std::string> limits_;                        // that are asked
-  std::vector<std::unique_ptr<CounterRequest>> counters_;  // of each
+  std::vector<Other> others_;                              // limits that cannot apply to the consumer
+  std::vector<std::string> limits_;                        // limits to inspect
+  std::vector<std::unique_ptr<CounterRequest>> counters_;  // one per element of limits_
 };
 
 }  // namespace weir::frontend

@@ -23,7 +23,7 @@ using engine::Reason;
 using engine::Verdict;
 using match::NamedQuery;
 
-// Why a counter that there is was not forgotten: the store is away; or the state is others' too.
+// An existing counter cannot be reset if the store is unavailable (503) or consumers share its state (409).
 unsigned status_of_failed_reset(const EvaluationBatch& batch) noexcept {
   return batch.bindings().shared_keys() != nullptr ? 503 : 409;
 }
@@ -43,7 +43,7 @@ void write_figures(policy::PolicyAlgorithm algorithm, policy::Mode mode, const D
               decision.remaining, "reset_after", decision.reset_after, "more_after", more_after);
 }
 
-// How the numbers of a limit are decided among the nodes.
+// The effective consistency of a limit.
 policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32_t limit, std::size_t tier) {
   const policy::CompiledLimit& of = bindings.ruleset().limits[limit];
   const auto& numbers = of.live.by_tier[tier];
@@ -53,9 +53,9 @@ policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32
   return policy::effective_consistency(of, *numbers, nodes).kind;
 }
 
-constexpr std::size_t max_listed = 32;  // slices or receipts
+constexpr std::size_t max_listed = 32;  // maximum number of slices or receipts listed
 
-// Those that end last come first.
+// Lists the slices in descending order of expiry.
 void write_slices(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   std::vector<core::Slice> slices = holdings.slices;
   std::ranges::stable_sort(slices, std::greater<>(), &core::Slice::until);
@@ -67,12 +67,12 @@ void write_slices(const engine::Bindings& bindings, const store::Holdings& holdi
   });
 }
 
-// What nobody outside can settle by: ids are chosen by callers, and may say more than they should.
+// Receipt ids are hashed, because callers choose them and they may be sensitive.
 std::string hashed(const core::ReceiptId& id) {
   return fmt::format("{:016x}", table::siphash13({id.high, id.low}, "receipt"));
 }
 
-// Those that end first come first.
+// Lists the receipts in ascending order of expiry.
 void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
   std::vector<core::Receipt> open = holdings.open;
   std::ranges::stable_sort(open, {}, &core::Receipt::ends);
@@ -87,15 +87,15 @@ void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
 
 void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   if (!holdings.known) {
-    for (const auto* name : {"used", "held", "holders", "slices", "open", "open_units", "receipts"}) json.null(name);
+    for (const auto* name : {"used", "leased", "holders", "slices", "open", "open_units", "receipts"}) json.null(name);
     return;
   }
-  json.fields("used", holdings.used, "held", holdings.held());
+  json.fields("used", holdings.used, "leased", holdings.leased_units());
   write_slices(bindings, holdings, json);
   write_receipts(holdings, json);
 }
 
-// A candidate has states of its own, and nobody holds slices of them.
+// A candidate has its own state, which is never leased.
 void write_candidate(const std::optional<Decision>& next, const std::optional<Decision>& present,
                      text::JsonWriter& json) {
   if (!next || !present) return json.null("candidate");
@@ -105,12 +105,12 @@ void write_candidate(const std::optional<Decision>& next, const std::optional<De
 
 void write_no_figures(text::JsonWriter& json) {
   for (const auto* name : {"algorithm", "mode", "quota", "remaining", "reset_after", "more_after", "consistency",
-                           "used", "held", "holders", "slices", "open", "open_units", "receipts"}) {
+                           "used", "leased", "holders", "slices", "open", "open_units", "receipts"}) {
     json.null(name);
   }
 }
 
-// What this process held is not spent any more; what others hold runs out.
+// This process drops its own slices. Units leased to other nodes can be spent until they expire.
 void write_reset(std::string_view kind, std::string_view name, std::string_view consumer,
                  const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   std::uint64_t units = 0;
@@ -126,7 +126,7 @@ void write_reset(std::string_view kind, std::string_view name, std::string_view 
   json.object("out", "units", units, "holders", holders, "expires_after", expires_after);
 }
 
-// What the limit says of it; null where the tier has no numbers, or only its candidate has.
+// Returns null if the tier has no numbers, or if only the candidate has numbers.
 const engine::Outcome* outcome_of(const policy::Ruleset& ruleset, const Verdict& verdict) noexcept {
   if (verdict.outcomes.empty()) return nullptr;
   const engine::Outcome& outcome = verdict.outcomes.front();
@@ -156,7 +156,7 @@ class ConsumerRequest final : public CounterRequest {
   const std::string tier_;
 };
 
-// To inspect: what the limit would say to the next request, and what is there before it.
+// To inspect a consumer, peeks twice: at the next request and, with a cost of zero, at the current state.
 void ConsumerRequest::add(EvaluationBatch& batch) {
   if (kind_ == Kind::reset) return batch.add_reset(named());
   NamedQuery look = named();
@@ -164,7 +164,7 @@ void ConsumerRequest::add(EvaluationBatch& batch) {
   look.peek = true;
   batch.add(look);
   look.wants_more_after = true;
-  look.wants_holdings = true;  // and costs nothing: what a decision leaves is told as if it were charged
+  look.wants_holdings = true;  // this also makes the cost zero, so the figures are those of the current state
   batch.add(look);
 }
 
@@ -177,7 +177,7 @@ void ConsumerRequest::write(const EvaluationBatch& batch, text::JsonWriter& json
   const Verdict& next = batch.verdict(first());
   const Verdict& present = batch.verdict(first() + 1);
   json.fields("limit", limit_, "tier", ruleset.tiers.names[next.tier]);
-  // A limit in shadow has no part in the verdict: then its own decision is all there is.
+  // A shadow limit does not take part in the verdict, so its own decision is reported.
   const engine::Outcome* const of_next = outcome_of(ruleset, next);
   if (of_next == nullptr || of_next->standing == engine::Standing::live) {
     write_next(next.admitted, next.reason, next.retry_after, json);
@@ -232,12 +232,12 @@ class DescriptorRequest final : public CounterRequest {
   match::DescriptorQuery look_;
 };
 
-// A look of no hits charges nothing, and is not counted.
+// A query with zero hits charges nothing and is not counted.
 void DescriptorRequest::add(EvaluationBatch& batch) {
   if (kind_ == Kind::reset) return batch.add_reset(match::DescriptorName{domain_, entries_});
   look_.entries = entries_;
   look_.hits = Cost{0};
-  batch.add_look(domain_, look_);
+  batch.add_peek(domain_, look_);
 }
 
 std::optional<Error> DescriptorRequest::error(const EvaluationBatch& batch) const {
@@ -257,7 +257,7 @@ void DescriptorRequest::write(const EvaluationBatch& batch, text::JsonWriter& js
   const Decision& decision = status.decision;
   const std::string_view limit = (*found)->limit ? std::string_view(ruleset.limits[*(*found)->limit].name) : "";
   json.fields("domain", domain_, "limit", text::or_null(limit), "tier", ruleset.tiers.names.front());
-  // What the next request of one hit would be told. A window has more when it ends, and then all.
+  // The result for the next request of one hit. A window is replenished completely when it ends.
   if (status.kind == DescriptorStatus::Kind::limited) {
     const bool admitted = decision.remaining > 0;
     const bool never = status.numbers.limit == 0;

@@ -1,6 +1,6 @@
-// Requests to inspect or to reset one counter: that of a consumer of a limit, or of a descriptor of a domain.
-// docs/protocols.md, "The admin listener", describes the answers. To inspect charges nothing; to reset forgets what was
-// counted, warnings and blocks included.
+// Requests to inspect or reset one counter: of a consumer at a limit, or of a descriptor in a domain.
+// docs/reference-admin.md describes the responses. Inspecting charges nothing. Resetting also clears
+// warnings and blocks.
 #pragma once
 
 #include <cstddef>
@@ -27,20 +27,20 @@ class CounterRequest {
   CounterRequest& operator=(const CounterRequest&) = delete;
   virtual ~CounterRequest() = default;
 
-  // The batch views the request, which stays until the batch is done.
+  // The batch refers to this request, which must outlive it.
   void add_to(engine::EvaluationBatch& batch) {
     first_ = batch.size();
     add(batch);
   }
 
-  // Its number in the batch.
+  // The index of the request in the batch.
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  // When the batch is done. On an error the policy does not know the counter, or it cannot be forgotten.
+  // Called after the batch is done. An error means that the policy has no such counter, or that it cannot be reset.
   [[nodiscard]] virtual std::optional<Error> error(const engine::EvaluationBatch& batch) const = 0;
-  // The fields of the answer, into an object that is open. Only without an error.
+  // Writes the fields of the response into an open object. Requires that error() returns nothing.
   virtual void write(const engine::EvaluationBatch& batch, text::JsonWriter& json) const = 0;
-  // The status of an error.
+  // The HTTP status for error().
   [[nodiscard]] virtual unsigned status_of_error(const engine::EvaluationBatch& batch) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
-# cmake -D FROM=folder -D TO=file.cpp -P embed_page.cmake: the files of the page as bytes of the program, with what a
-# browser is told of each.
+# cmake -D FROM=folder -D TO=file.cpp -P embed_page.cmake
+# Writes the files of the page as byte arrays, with their content types and ETags.
 set(type_html "text/html; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
@@ -15,7 +15,7 @@ foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME)
   string(REGEX MATCH "[^.]+$" ending ${name})
   if(NOT DEFINED type_${ending})
-    message(FATAL_ERROR "${file}: no type is known for '.${ending}'; add it to embed_page.cmake, or remove the file")
+    message(FATAL_ERROR "${file}: unknown content type for '.${ending}'; add it to embed_page.cmake or remove the file")
   endif()
   file(SHA256 ${file} digest)
   string(SUBSTRING ${digest} 0 32 digest)

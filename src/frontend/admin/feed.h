@@ -1,8 +1,8 @@
-// What GET /v1/stream sends: each message is written once, for all clients, and every client is told of it at once.
-// Callable from any thread.
+// The messages of GET /v1/stream. Each message is written once for all clients, which are notified immediately.
+// Thread-safe.
 //
-// A client keeps the number of the last message that it was sent. The last few messages are kept, for a loop that is
-// late.
+// A client remembers the number of the last message that it received. The feed keeps the last few messages for slow
+// loops.
 #pragma once
 
 #include <algorithm>
@@ -19,52 +19,52 @@ namespace weir::frontend {
 
 class Feed {
  public:
-  static constexpr std::size_t max_clients = 16;  // of all loops together
+  static constexpr std::size_t max_clients = 16;  // maximum over all loops
   static constexpr std::size_t max_kept = 4;
 
-  // A place for one client, as long as it stays. False: all are taken.
-  class Place {
+  // The subscription of one client, active unless the feed already has max_clients.
+  class Subscription {
    public:
-    // `notify` is called after each message, by the thread that publishes it. It must not call the feed.
-    Place(Feed& feed, std::function<void()> notify) : feed_(feed), notify_(std::move(notify)) {
+    // `notify` is called after each message, on the publishing thread. It must not call the feed.
+    Subscription(Feed& feed, std::function<void()> notify) : feed_(feed), notify_(std::move(notify)) {
       const std::lock_guard guard(feed.mutex_);
-      taken_ = feed.places_.size() < max_clients;
-      if (taken_) feed.places_.push_back(this);
+      active_ = feed.subscriptions_.size() < max_clients;
+      if (active_) feed.subscriptions_.push_back(this);
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() {
+    Subscription(const Subscription&) = delete;
+    Subscription& operator=(const Subscription&) = delete;
+    ~Subscription() {
       const std::lock_guard guard(feed_.mutex_);
-      std::erase(feed_.places_, this);
+      std::erase(feed_.subscriptions_, this);
     }
-    [[nodiscard]] bool taken() const noexcept { return taken_; }
+    [[nodiscard]] bool is_active() const noexcept { return active_; }
 
    private:
     friend class Feed;
 
     Feed& feed_;
     const std::function<void()> notify_;
-    bool taken_ = false;
+    bool active_ = false;
   };
 
   [[nodiscard]] std::size_t clients() const {
     const std::lock_guard guard(mutex_);
-    return places_.size();
+    return subscriptions_.size();
   }
 
   void publish(std::string message) {
     const std::lock_guard guard(mutex_);
     messages_[++newest_ % max_kept] = std::move(message);
-    for (const Place* const place : places_) place->notify_();
+    for (const Subscription* const subscription : subscriptions_) subscription->notify_();
   }
 
-  // Of the last message; 0: there is none.
+  // The number of the last message; 0: none yet.
   [[nodiscard]] std::uint64_t newest() const {
     const std::lock_guard guard(mutex_);
     return newest_;
   }
 
-  // Those behind number `seen`, as far as they are kept. Gives the number of the last.
+  // Appends the messages after number `seen` that are still kept. Returns the number of the last message.
   [[nodiscard]] std::uint64_t append_after(std::uint64_t seen, std::string& out) const {
     const std::lock_guard guard(mutex_);
     const std::uint64_t oldest = newest_ < max_kept ? 1 : newest_ - max_kept + 1;
@@ -76,7 +76,7 @@ class Feed {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Place*> places_;
+  std::vector<Subscription*> subscriptions_;
   std::uint64_t newest_ = 0;
   std::array<std::string, max_kept> messages_;
 };

@@ -37,17 +37,17 @@ void write_last_minute(const LimitFigures& figures, JsonWriter& json) {
 }
 
 void write_since_start(const LimitFigures& figures, JsonWriter& json) {
-  constexpr std::array<std::pair<Event, std::string_view>, 9> told{{{Event::admitted, "admitted"},
-                                                                    {Event::denied, "denied"},
-                                                                    {Event::uncharged, "uncharged"},
-                                                                    {Event::warned, "warned"},
-                                                                    {Event::blocked, "blocked"},
-                                                                    {Event::shadow_denied, "shadow_denied"},
-                                                                    {Event::skipped, "skipped"},
-                                                                    {Event::shared, "shared"},
-                                                                    {Event::unlimited, "unlimited"}}};
+  constexpr std::array<std::pair<Event, std::string_view>, 9> listed{{{Event::admitted, "admitted"},
+                                                                      {Event::denied, "denied"},
+                                                                      {Event::uncharged, "uncharged"},
+                                                                      {Event::warned, "warned"},
+                                                                      {Event::blocked, "blocked"},
+                                                                      {Event::shadow_denied, "shadow_denied"},
+                                                                      {Event::skipped, "skipped"},
+                                                                      {Event::shared, "shared"},
+                                                                      {Event::unlimited, "unlimited"}}};
   json.begin_object("total");
-  for (const auto& [event, name] : told) json.field(name, count_of(figures.total, event));
+  for (const auto& [event, name] : listed) json.field(name, count_of(figures.total, event));
   json.end_object();
   const std::size_t routes = std::min(figures.by_route.size(), max_listed_routes);
   json.list("by_route", std::span(figures.by_route).first(routes), [&](const LimitFigures::OfRoute& of) {
@@ -58,7 +58,7 @@ void write_since_start(const LimitFigures& figures, JsonWriter& json) {
   });
 }
 
-// The last bucket, beyond the whole limit, is always empty.
+// Omits the last bucket, which lies beyond the whole limit and is always empty.
 void write_headroom(const observe::HeadroomHistogram::Totals& headroom, JsonWriter& json) {
   constexpr double unit = 1e-6;
   json.begin_object("headroom");
@@ -87,8 +87,8 @@ void write_recent(const LimitFigures& figures, JsonWriter& json) {
   json.object_or_null("recent", figures.recent, [&](const auto& counts) { write_series(counts, json); });
 }
 
-void write_told_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset, const LimitsReport& report,
-                      JsonWriter& json) {
+void write_listed_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset, const LimitsReport& report,
+                        JsonWriter& json) {
   static const LimitFigures nothing;
   const auto found = report.limits.find(limit.name);
   const LimitFigures& figures = found == report.limits.end() ? nothing : found->second;
@@ -114,14 +114,14 @@ void write_told_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset
 }  // namespace
 
 std::string limits_json(const policy::Ruleset& ruleset, const LimitsReport& report) {
-  const std::size_t told = std::min(ruleset.limits.size(), max_listed_limits);
+  const std::size_t listed = std::min(ruleset.limits.size(), max_listed_limits);
   JsonWriter json;
   json.begin_object();
-  json.fields("seconds", report.span, "more", ruleset.limits.size() - told);
+  json.fields("seconds", report.span, "more", ruleset.limits.size() - listed);
   json.object("throttle", "decisions", report.throttle.decisions, "denied", report.throttle.denied);
-  json.list("limits", std::span(ruleset.limits).first(told), [&](const CompiledLimit& limit) {
+  json.list("limits", std::span(ruleset.limits).first(listed), [&](const CompiledLimit& limit) {
     json.begin_object();
-    write_told_limit(limit, ruleset, report, json);
+    write_listed_limit(limit, ruleset, report, json);
     json.end_object();
   });
   json.end_object();
@@ -133,7 +133,7 @@ std::string limit_json(const policy::Ruleset& ruleset, const CompiledLimit& limi
   json.begin_object();
   json.field("seconds", report.span);
   json.begin_object("limit");
-  write_told_limit(limit, ruleset, report, json);
+  write_listed_limit(limit, ruleset, report, json);
   json.end_object();
   json.end_object();
   return json.take();

@@ -36,7 +36,7 @@ void write_problems(std::string_view name, std::span<const text::Problem> proble
   json.end_array();
 }
 
-// The same number of every second.
+// Writes one number of every second.
 template <class Number>
 void write_column(std::string_view name, std::span<const Second> seconds, const Number& number, JsonWriter& json) {
   json.list(name, seconds, [&](const Second& second) { json.field({}, number(second)); });
@@ -67,7 +67,7 @@ void write_on_disk(const PolicyReport& report, JsonWriter& json) {
   json.end_object();
 }
 
-// `counts` has one more than `bounds`.
+// `counts` has one element more than `bounds`.
 template <std::size_t Bounds>
 void write_histogram(const base::Scale<Bounds>& scale, const base::HistogramTotals<Bounds>& totals, JsonWriter& json) {
   double unit = 1;
@@ -115,7 +115,7 @@ void write_series(std::span<const observe::TrafficCounts> counts, JsonWriter& js
 }
 
 std::string second_message(std::uint64_t id, const observe::MeasuredSecond& measured, std::uint64_t memory_budget,
-                           std::span<const Notice> news) {
+                           std::span<const Notice> notices) {
   const Second& second = measured.second;
   JsonWriter json;
   json.begin_object();
@@ -124,10 +124,10 @@ std::string second_message(std::uint64_t id, const observe::MeasuredSecond& meas
   json.fields("p50", second.p50, "p99", second.p99, "connections", second.gauges.connections);
   json.object("memory", "used", second.gauges.used, "budget", memory_budget, "resident", second.gauges.resident);
   json.field("store", name_of(second.gauges.store));
-  const std::size_t told = std::min(measured.limits.size(), max_streamed_limits);
-  write_limit_counts(std::span(measured.limits).first(told), json);
-  json.field("more_limits", measured.limits.size() - told);
-  write_notices(news, json);
+  const std::size_t listed = std::min(measured.limits.size(), max_streamed_limits);
+  write_limit_counts(std::span(measured.limits).first(listed), json);
+  json.field("more_limits", measured.limits.size() - listed);
+  write_notices(notices, json);
   json.end_object();
   return "id: " + std::to_string(id) + "\nevent: second\ndata: " + without_markup(json.take()) + "\n";
 }
@@ -170,9 +170,9 @@ std::string policy_json(const PolicyReport& report) {
   write_running(report.running, json);
   write_on_disk(report, json);
   write_last_reload(report.last_reload, json);
-  json.object_or_null("last_rejected", report.last_rejected, [&](const PolicyReport::Refused& refused) {
-    json.fields("at", refused.at, "error", refused.error);
-    write_problems("problems", refused.problems, text::Severity::error, json);
+  json.object_or_null("last_rejected", report.last_rejected, [&](const PolicyReport::Rejected& rejected) {
+    json.fields("at", rejected.at, "error", rejected.error);
+    write_problems("problems", rejected.problems, text::Severity::error, json);
   });
   json.end_object();
   return json.take();

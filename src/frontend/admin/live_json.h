@@ -1,5 +1,5 @@
-// What the page and `weir top` read, as JSON: seconds, limits, events, the policy on disk, the store. The form of each
-// is in docs/decisions/0020.
+// Writes the JSON that the page and `weir top` read: seconds, limits, events, the policy on disk, the store.
+// docs/decisions/0020 describes it.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,24 @@
 
 namespace weir::frontend {
 
-// A list of each count, by the second.
+// Writes one list per count, with an element per second.
 void write_series(std::span<const observe::TrafficCounts> counts, text::JsonWriter& json);
 
-// One message of the stream: `id`, `event: second`, and the JSON behind `data`.
+// Returns one message of the stream: `id`, `event: second`, and `data` with the JSON.
 [[nodiscard]] std::string second_message(std::uint64_t id, const observe::MeasuredSecond& measured,
-                                         std::uint64_t memory_budget, std::span<const observe::Notice> news);
+                                         std::uint64_t memory_budget, std::span<const observe::Notice> notices);
 
-// The last message of a stream that the server ends.
+// The last message of a stream when the server shuts down.
 inline constexpr std::string_view end_message = "event: end\ndata: {}\n\n";
 
-// `limit` is the name that was asked for; empty: none was.
+// `limit` is the requested limit; empty: none.
 [[nodiscard]] std::string history_json(const HistoryReport& report, std::string_view limit);
 
-// The limits of the policy in force with what they do.
 inline constexpr std::size_t max_listed_limits = 1'000;
 
 [[nodiscard]] std::string limits_json(const policy::Ruleset& ruleset, const LimitsReport& report);
 
-// One of the ruleset's.
+// `limit` must belong to `ruleset`.
 [[nodiscard]] std::string limit_json(const policy::Ruleset& ruleset, const policy::CompiledLimit& limit,
                                      const LimitsReport& report);
 
@@ -44,11 +43,10 @@ inline constexpr std::size_t max_listed_limits = 1'000;
 
 [[nodiscard]] std::string policy_json(const PolicyReport& report);
 
-// `status` is that of the store, which is null where all states are this process's own; so is `report` then.
+// Without a shared store, `status.store` and `report` are empty and `store` is null.
 [[nodiscard]] std::string cluster_json(const AdminStatus& status, const std::optional<StoreReport>& report);
 
-// The same JSON without any character that starts or ends markup: all of them stand in texts, where they may be
-// escaped.
+// Escapes `<`, `>` and `&`, so that the JSON can never be taken for markup. They occur only in strings.
 [[nodiscard]] std::string without_markup(std::string json);
 
 }  // namespace weir::frontend

@@ -10,7 +10,7 @@ const PageFile* find_page_file(std::string_view name) noexcept {
   return found == page_files().end() ? nullptr : &*found;
 }
 
-// A list of tags, or `*`. A weak tag of the same bytes will do: who has it has the file.
+// The field is a list of tags, or `*`. Weak tags match too.
 bool has_etag(std::string_view field, std::string_view etag) noexcept {
   while (!field.empty()) {
     const std::size_t comma = field.find(',');

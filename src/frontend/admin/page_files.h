@@ -1,4 +1,4 @@
-// The files of the page that shows what the limiter does: those of the folder `page`, as they were at build.
+// The files of the admin page: the folder `page`, embedded at build time.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ struct PageFile {
   std::string_view etag;  // strong, with its quotes
 };
 
-// In the order of their names.
+// Sorted by name.
 [[nodiscard]] std::span<const PageFile> page_files() noexcept;
 
-// Null if there is none of that name.
+// Returns null for an unknown name.
 [[nodiscard]] const PageFile* find_page_file(std::string_view name) noexcept;
 
-// Whether a client that has `field` in If-None-Match has the file as it is.
+// True if `field`, an If-None-Match header, contains the tag.
 [[nodiscard]] bool has_etag(std::string_view field, std::string_view etag) noexcept;
 
 }  // namespace weir::frontend

@@ -1,5 +1,5 @@
-// What operators ask for beyond the status, as the server has it: figures of limits, the policy on disk, the store.
-// admin_json.h and live_json.h write them.
+// The reports that AdminBackend returns beside the status: figures of limits, the policy on disk, the store.
+// live_json.h writes them as JSON.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@
 
 namespace weir::frontend {
 
-// The latest reload, whether by signal, by a changed file or by request.
+// The latest reload, by signal, by a changed file or by request.
 struct LastReload {
   Instant at{};
-  std::string error{};  // empty: it took effect
+  std::string error{};  // empty: success
 };
 
-// Of one limit.
+// The figures of one limit.
 struct LimitFigures {
   struct States {
     std::uint64_t entries = 0;
@@ -43,8 +43,8 @@ struct LimitFigures {
     observe::TrafficCounts counts;
   };
 
-  observe::TrafficCounts traffic{};  // of the last minute
-  engine::EventTotals total{};       // since the start, as what follows
+  observe::TrafficCounts traffic{};  // in the last minute
+  engine::EventTotals total{};       // since startup, like the following figures
   std::vector<OfRoute> by_route{};   // the busiest first
   observe::HeadroomHistogram::Totals headroom{};
   States states{};
@@ -53,17 +53,17 @@ struct LimitFigures {
   std::uint64_t newly_admitted_consumers = 0;
   std::vector<observe::DeniedConsumer> top_denied{};
   std::optional<observe::Spikes::Lasting> spike{};
-  std::optional<std::vector<observe::TrafficCounts>> recent{};  // by the second; none: it is not kept
+  std::optional<std::vector<observe::TrafficCounts>> recent{};  // per second; none: not recorded
 };
 
 struct LimitsReport {
-  Duration span{};                    // of the traffic
-  observe::TrafficCounts throttle{};  // CL.THROTTLE, in it
+  Duration span{};                    // the period of the traffic
+  observe::TrafficCounts throttle{};  // decisions of CL.THROTTLE in `span`
   std::map<std::string, LimitFigures, std::less<>> limits{};
 };
 
-// How much of each limit is wanted.
-struct LimitsAsked {
+// Selects limits and the length of their lists.
+struct LimitsQuery {
   std::string only{};  // empty: all limits
   std::size_t top_denied = 5;
   std::size_t recent = 60;
@@ -71,13 +71,13 @@ struct LimitsAsked {
 
 struct HistoryReport {
   std::vector<observe::Second> seconds{};
-  std::optional<std::vector<observe::TrafficCounts>> limit{};  // that was asked for, of the same length
+  std::optional<std::vector<observe::TrafficCounts>> limit{};  // the requested limit, of the same length
 };
 
 struct PolicyReport {
   struct Running {
-    std::string file{};    // empty: the one that is built in
-    std::string origin{};  // who named it
+    std::string file{};    // empty: the built-in policy
+    std::string origin{};  // the flag, variable or setting that named the file
     std::string digest{};
     Instant loaded_at{};
     std::size_t limits = 0;
@@ -85,12 +85,12 @@ struct PolicyReport {
   };
   struct OnDisk {
     Instant read_at{};
-    std::string digest{};  // empty: it has errors
+    std::string digest{};  // empty: the policy has errors
     std::vector<policy::Change> changes{};
     std::vector<text::Problem> problems{};
   };
   using Reload = LastReload;
-  struct Refused {
+  struct Rejected {
     Instant at{};
     std::string error{};
     std::vector<text::Problem> problems{};
@@ -98,11 +98,11 @@ struct PolicyReport {
 
   Running running{};
   OnDisk on_disk{};
-  std::optional<Reload> last_reload{};  // none since the start, likewise
-  std::optional<Refused> last_rejected{};
+  std::optional<Reload> last_reload{};      // none since startup
+  std::optional<Rejected> last_rejected{};  // none since startup
 };
 
-// Of a store that nodes share.
+// The figures of a shared store.
 struct StoreReport {
   struct Slices {
     std::string limit;
@@ -111,11 +111,11 @@ struct StoreReport {
   };
 
   std::string topology{};
-  std::uint64_t opened = 0;  // breakers, since the start, as all that follows
+  std::uint64_t opened = 0;  // how often breakers opened since startup, like the following figures
   base::Histogram<store::round_trip_scale>::Totals round_trip{};
   base::Histogram<store::batch_size_scale>::Totals batch_size{};
   engine::StorePathTotals decisions{};
-  std::vector<Slices> slices{};  // out now
+  std::vector<Slices> slices{};  // currently leased
   std::vector<std::pair<std::string, std::uint64_t>> errors{};
 };
 

@@ -1,4 +1,4 @@
-// What operators send in the bodies of their requests, as JSON: read whole, and nothing of it kept or written anywhere.
+// Reads the JSON bodies of requests to the admin listener. Nothing of them is stored or logged.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace weir::frontend {
 
-// {"consumer": "user=alice", "tier": "pro", "limit": "api-by-user"}; the consumer is never empty.
+// {"consumer": "user=alice", "tier": "pro", "limit": "api-by-user"}. The consumer is never empty.
 struct ConsumerBody {
   std::string consumer;
   std::string tier;
@@ -21,7 +21,7 @@ struct ConsumerBody {
 [[nodiscard]] Result<ConsumerBody> read_consumer_body(std::string_view body);
 
 // {"method": "POST", "path": "/login", "ip": "127.0.0.1", "headers": {"X-Plan": "pro"}, "user", "api_key", "tier",
-//  "cost": 1}; a header's value is a text or an array of texts.
+//  "cost": 1}. The value of a header is a string or an array of strings.
 struct ExplainBody {
   std::string method = "GET";
   std::string path;

@@ -41,7 +41,7 @@ enum class Field {
 
 struct KnownField {
   std::string_view name;
-  unsigned kinds;  // those that have it, as bits
+  unsigned kinds;  // a bit for each kind that has the field
 };
 
 constexpr unsigned bit_of(CheckKind kind) noexcept {
@@ -69,16 +69,13 @@ constexpr std::array<KnownField, 15> known_fields{{{"method", of_queries},
                                                    {"receipt", of_receipts},
                                                    {"actual", of_settle}}};
 
-// `a, b and c`
+// Lists the names of the fields that the kind has: `a, b, c`.
 std::string fields_of(CheckKind kind) {
-  std::vector<std::string_view> names;
+  std::string text;
   for (const KnownField& field : known_fields) {
-    if ((field.kinds & bit_of(kind)) != 0) names.push_back(field.name);
-  }
-  std::string text(names.front());
-  for (std::size_t i = 1; i < names.size(); ++i) {
-    text += i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
+    if ((field.kinds & bit_of(kind)) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += field.name;
   }
   return text;
 }
@@ -98,22 +95,24 @@ std::string_view example_of(CheckKind kind) noexcept {
   return R"({"path": "/", "ip": "203.0.113.7"})";
 }
 
-// What is there, but does not go together, or is not there.
-Result<void> check_together(CheckKind kind, const CheckAsk& ask) {
+// Rejects missing fields and fields that cannot be combined.
+Result<void> validate_together(CheckKind kind, const CheckItem& item) {
   const bool has_receipt = (bit_of(kind) & of_receipts) != 0;
-  if (has_receipt && ask.receipt.empty()) return failure("receipt", "is not there: send the text that a reserve gave");
-  if (kind == CheckKind::settle && !ask.actual) {
-    return failure("actual", "is not there: say what it cost, or use /v1/release if it was nothing");
+  if (has_receipt && item.receipt.empty())
+    return failure("receipt", "missing: send the receipt that the reservation returned");
+  if (kind == CheckKind::settle && !item.actual) {
+    return failure("actual", "missing: the cost to settle; to settle at zero use /v1/release");
   }
-  if (kind == CheckKind::report && !ask.query.cost) return failure("cost", "is not there: say what was used");
+  if (kind == CheckKind::report && !item.query.cost) return failure("cost", "missing: the cost to report");
   if (kind != CheckKind::check) return {};
-  if (ask.reserves && ask.query.peek) return failure("reserve", "does not go with peek, which charges nothing");
-  if (!ask.reserves && ask.lease > Duration::zero()) return failure("lease", "is for a reserve: add \"reserve\": true");
-  if (!ask.reserves && !ask.id.empty()) return failure("id", "is for a reserve: add \"reserve\": true");
+  if (item.reserves && item.query.peek)
+    return failure("reserve", "cannot be combined with peek, which charges nothing");
+  if (!item.reserves && item.lease > Duration::zero()) return failure("lease", "requires \"reserve\": true");
+  if (!item.reserves && !item.id.empty()) return failure("id", "requires \"reserve\": true");
   return {};
 }
 
-// Seconds with up to six decimals, as they are written: exact.
+// Parses seconds with up to six decimals, without rounding.
 std::optional<Duration> parse_seconds(std::string_view text) noexcept {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
@@ -133,7 +132,7 @@ std::optional<Duration> parse_seconds(std::string_view text) noexcept {
 
 Result<void> read_cost(std::string_view name, ondemand::value value, std::optional<Cost>& cost) {
   std::uint64_t read = 0;
-  if (value.get_uint64().get(read)) return failure(std::string(name), "is not a whole number of at least 0");
+  if (value.get_uint64().get(read)) return failure(std::string(name), "must be a whole number of at least 0");
   cost = Cost(read);
   return {};
 }
@@ -146,13 +145,13 @@ Result<void> read_time(std::string_view name, ondemand::value value, Duration& t
   const auto seconds = parse_seconds(token);
   double checked = 0;
   if (!seconds || value.get_double().get(checked))
-    return failure(std::string(name), "is not a number of seconds with at most six decimals");
+    return failure(std::string(name), "must be a number of seconds with at most six decimals");
   time = *seconds;
   return {};
 }
 
-Result<void> read_truth(std::string_view name, ondemand::value value, bool& truth) {
-  return value.get_bool().get(truth) ? Result<void>(failure(std::string(name), "is neither true nor false"))
+Result<void> read_bool(std::string_view name, ondemand::value value, bool& truth) {
+  return value.get_bool().get(truth) ? Result<void>(failure(std::string(name), "must be true or false"))
                                      : Result<void>();
 }
 
@@ -164,24 +163,24 @@ void append_seconds(std::string& out, Duration duration) {
 
 class CheckReader::Parsing {
  public:
-  Result<bool> read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks, BatchMemory& memory);
+  Result<bool> read(CheckKind kind, std::string_view body, std::vector<CheckItem>& items, BatchMemory& memory);
 
  private:
-  Result<void> read_ask(ondemand::value value, CheckAsk& ask);
-  Result<void> read_field(Field field, ondemand::value value, CheckAsk& ask);
+  Result<void> read_item(ondemand::value value, CheckItem& item);
+  Result<void> read_field(Field field, ondemand::value value, CheckItem& item);
   Result<void> read_text(std::string_view name, ondemand::value value, std::string_view& text);
   Result<void> read_id(std::string_view name, ondemand::value value, std::string_view& id);
   Result<void> read_headers(ondemand::value value, Query& query);
-  Result<void> read_array(ondemand::document& document, std::vector<CheckAsk>& asks);
+  Result<void> read_array(ondemand::document& document, std::vector<CheckItem>& items);
 
   ondemand::parser parser_;
-  std::string padded_;  // a body, with the bytes behind it that the parser reads over
+  std::string padded_;  // the body, followed by the padding that the parser requires
   std::vector<Header> headers_;
-  CheckKind kind_ = CheckKind::check;  // of what is being read, and so is
-  BatchMemory* memory_ = nullptr;
+  CheckKind kind_ = CheckKind::check;  // the kind of the current body
+  BatchMemory* memory_ = nullptr;      // the memory for the current body
 };
 
-Result<bool> CheckReader::Parsing::read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
+Result<bool> CheckReader::Parsing::read(CheckKind kind, std::string_view body, std::vector<CheckItem>& items,
                                         BatchMemory& memory) {
   kind_ = kind;
   memory_ = &memory;
@@ -193,105 +192,105 @@ Result<bool> CheckReader::Parsing::read(CheckKind kind, std::string_view body, s
                   : document.type();
   ondemand::json_type found{};
   if (std::move(type).get(found)) {
-    return failure("body", "is not JSON; send an object like " + std::string(example_of(kind)));
+    return failure("body", "invalid JSON; send an object such as " + std::string(example_of(kind)));
   }
   Result<void> done;
   if (found == ondemand::json_type::array) {
-    done = read_array(document, asks);
+    done = read_array(document, items);
   } else {
     ondemand::value root;
-    asks.emplace_back();
-    done = document.get_value().get(root) ? Result<void>(failure("body", "is not an object or an array of objects"))
-                                          : read_ask(root, asks.back());
+    items.emplace_back();
+    done = document.get_value().get(root) ? Result<void>(failure("body", "must be an object or an array of objects"))
+                                          : read_item(root, items.back());
   }
-  if (done && !document.current_location().error()) done = failure("body", "has something behind its end");
+  if (done && !document.current_location().error()) done = failure("body", "unexpected text after the JSON value");
   if (!done) return tl::unexpected(done.error());
   return found == ondemand::json_type::array;
 }
 
-Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std::vector<CheckAsk>& asks) {
+Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std::vector<CheckItem>& items) {
   ondemand::array array;
-  if (document.get_array().get(array)) return failure("body", "is not JSON");
+  if (document.get_array().get(array)) return failure("body", "invalid JSON");
   std::size_t count = 0;
   for (auto item : array) {
     ondemand::value value;
-    if (std::move(item).get(value)) return failure("body", "is not JSON");
+    if (std::move(item).get(value)) return failure("body", "invalid JSON");
     if (++count > max_queries)
-      return failure("body", "holds more than " + std::to_string(max_queries) + " queries; split it");
-    asks.emplace_back();
-    auto done = read_ask(value, asks.back());
+      return failure("body", "more than " + std::to_string(max_queries) + " queries; split it");
+    items.emplace_back();
+    auto done = read_item(value, items.back());
     if (!done) return failure("query " + std::to_string(count) + ", " + done.error().where, done.error().what);
   }
   return {};
 }
 
-Result<void> CheckReader::Parsing::read_ask(ondemand::value value, CheckAsk& ask) {
+Result<void> CheckReader::Parsing::read_item(ondemand::value value, CheckItem& item) {
   ondemand::object object;
-  if (value.get_object().get(object)) return failure("query", "is not an object");
+  if (value.get_object().get(object)) return failure("query", "must be an object");
   unsigned seen = 0;
   for (auto member : object) {
     ondemand::field field;
     std::string_view name;
-    if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
+    if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "invalid JSON");
     const auto known = std::ranges::find(known_fields, name, &KnownField::name);
     if (known == known_fields.end() || (known->kinds & bit_of(kind_)) == 0) {
-      return failure("field '" + std::string(name) + "'", "is not known; there are " + fields_of(kind_));
+      return failure(std::string(name), "unknown field; valid fields: " + fields_of(kind_));
     }
     const auto index = static_cast<unsigned>(known - known_fields.begin());
-    if ((seen >> index & 1U) != 0) return failure(std::string(known->name), "is there twice");
+    if ((seen >> index & 1U) != 0) return failure(std::string(known->name), "duplicate field");
     seen |= 1U << index;
-    if (auto done = read_field(static_cast<Field>(index), field.value(), ask); !done) return done;
+    if (auto done = read_field(static_cast<Field>(index), field.value(), item); !done) return done;
   }
-  return check_together(kind_, ask);
+  return validate_together(kind_, item);
 }
 
-Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, CheckAsk& ask) {
+Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, CheckItem& item) {
   const std::string_view name = known_fields[static_cast<std::size_t>(field)].name;
   switch (field) {
     case Field::method:
-      return read_text(name, value, ask.query.method);
+      return read_text(name, value, item.query.method);
     case Field::path: {
-      auto done = read_text(name, value, ask.query.path);
-      return done ? check_path(ask.query.path) : done;
+      auto done = read_text(name, value, item.query.path);
+      return done ? validate_path(item.query.path) : done;
     }
     case Field::ip: {
-      auto done = read_text(name, value, ask.query.ip);
-      return done ? check_address(ask.query.ip) : done;
+      auto done = read_text(name, value, item.query.ip);
+      return done ? validate_address(item.query.ip) : done;
     }
     case Field::user:
-      return read_text(name, value, ask.query.user);
+      return read_text(name, value, item.query.user);
     case Field::api_key:
-      return read_text(name, value, ask.query.api_key);
+      return read_text(name, value, item.query.api_key);
     case Field::tier:
-      return read_text(name, value, ask.query.tier);
+      return read_text(name, value, item.query.tier);
     case Field::headers:
-      return read_headers(value, ask.query);
+      return read_headers(value, item.query);
     case Field::cost:
-      return read_cost(name, value, ask.query.cost);
+      return read_cost(name, value, item.query.cost);
     case Field::max_wait:
-      return read_time(name, value, ask.query.max_wait);
+      return read_time(name, value, item.query.max_wait);
     case Field::peek:
-      return read_truth(name, value, ask.query.peek);
+      return read_bool(name, value, item.query.peek);
     case Field::reserve:
-      return read_truth(name, value, ask.reserves);
+      return read_bool(name, value, item.reserves);
     case Field::lease: {
-      auto done = read_time(name, value, ask.lease);
-      if (!done || (ask.lease > Duration::zero() && ask.lease <= core::Receipts::longest)) return done;
-      return failure(std::string(name), "is not above 0 and at most 604800 seconds, a week");
+      auto done = read_time(name, value, item.lease);
+      if (!done || (item.lease > Duration::zero() && item.lease <= core::Receipts::max_duration)) return done;
+      return failure(std::string(name), "must be above 0 and at most 604800 seconds (one week)");
     }
     case Field::id:
-      return read_id(name, value, ask.id);
+      return read_id(name, value, item.id);
     case Field::receipt:
-      return read_text(name, value, ask.receipt);
+      return read_text(name, value, item.receipt);
     case Field::actual:
-      return read_cost(name, value, ask.actual);
+      return read_cost(name, value, item.actual);
   }
   return {};
 }
 
 Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::value value, std::string_view& text) {
   std::string_view read;
-  if (value.get_string().get(read)) return failure(std::string(name), "is not a text");
+  if (value.get_string().get(read)) return failure(std::string(name), "must be a string");
   text = memory_->keep(read);
   return {};
 }
@@ -299,21 +298,21 @@ Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::va
 Result<void> CheckReader::Parsing::read_id(std::string_view name, ondemand::value value, std::string_view& id) {
   auto done = read_text(name, value, id);
   if (!done || (!id.empty() && id.size() <= max_id_length)) return done;
-  return failure(std::string(name), "is not a text of 1 to " + std::to_string(max_id_length) + " bytes");
+  return failure(std::string(name), "must be a string of 1 to " + std::to_string(max_id_length) + " bytes");
 }
 
 Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& query) {
   ondemand::object object;
-  if (value.get_object().get(object)) return failure("headers", "is not an object of texts");
+  if (value.get_object().get(object)) return failure("headers", "must be an object of strings");
   headers_.clear();
   for (auto member : object) {
     ondemand::field field;
     std::string_view name;
     std::string_view text;
-    if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
+    if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "invalid JSON");
     const std::string_view kept = memory_->keep(name);
-    if (field.value().get_string().get(text)) return failure("headers", "'" + std::string(kept) + "' is not a text");
-    if (headers_.size() == max_headers) return failure("headers", "are more than " + std::to_string(max_headers));
+    if (field.value().get_string().get(text)) return failure("headers", "'" + std::string(kept) + "' must be a string");
+    if (headers_.size() == max_headers) return failure("headers", "more than " + std::to_string(max_headers));
     headers_.push_back({kept, memory_->keep(text)});
   }
   query.headers = memory_->keep(std::span<const Header>(headers_));
@@ -323,9 +322,9 @@ Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& qu
 CheckReader::CheckReader() : parsing_(std::make_unique<Parsing>()) {}
 CheckReader::~CheckReader() = default;
 
-Result<bool> CheckReader::read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
+Result<bool> CheckReader::read(CheckKind kind, std::string_view body, std::vector<CheckItem>& items,
                                BatchMemory& memory) {
-  return parsing_->read(kind, body, asks, memory);
+  return parsing_->read(kind, body, items, memory);
 }
 
 Result<bool> read_parameters(CheckKind kind, std::string_view parameters) {
@@ -333,11 +332,11 @@ Result<bool> read_parameters(CheckKind kind, std::string_view parameters) {
   if (parameters.empty()) return false;
   if (kind == CheckKind::check && parameters == denied) return true;
   const std::string_view first = parameters.substr(0, parameters.find('&'));
-  const std::string where = "parameter '" + std::string(first.substr(0, first.find('='))) + "'";
-  if (kind != CheckKind::check) return failure(where, "is not known; this path has none");
-  if (first == denied) return failure("parameters", "are too many; write denied=200 and nothing else");
-  if (first.starts_with("denied=")) return failure(where, "has no such value; write denied=200, or leave it out");
-  return failure(where, "is not known; there is denied=200");
+  const std::string name(first.substr(0, first.find('=')));
+  if (kind != CheckKind::check) return failure(name, "unknown parameter; this path takes none");
+  if (first == denied) return failure("parameters", "only denied=200 is allowed");
+  if (first.starts_with("denied=")) return failure(name, "invalid value; use denied=200 or omit it");
+  return failure(name, "unknown parameter; valid parameters: denied=200");
 }
 
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict) {

@@ -1,6 +1,6 @@
-// The JSON below /v1: a query or a receipt, as an object or several in an array, and the verdicts that answer queries.
-// docs/protocols.md, "Asking in JSON", and docs/openapi.yaml describe the fields. Unknown fields are errors. Times are
-// in seconds, exact to the microsecond. receipts_json.h writes what is answered about receipts.
+// Reads the JSON bodies of POST /v1/check, report, settle, release and extend: an object, or an array of objects.
+// Writes verdicts; receipts_json.h writes the results of receipts. docs/reference-http.md and docs/openapi.yaml list
+// the fields. Unknown fields are errors. Times are in seconds, exact to the microsecond.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,21 @@ namespace weir::frontend {
 
 enum class CheckKind : std::uint8_t { check, report, settle, release, extend };
 
-struct CheckAsk {
+// One object of a body.
+struct CheckItem {
   Query query;
   bool reserves = false;
-  std::string_view id{};  // of a reserve or a report; empty: none
-  Duration lease{};       // of a reserve or an extension; zero: as long as the limit says
+  std::string_view id{};  // id of a reservation or a report; empty: none
+  Duration lease{};       // lease of a reservation or an extension; zero: the limit's default
   std::string_view receipt{};
   std::optional<Cost> actual{};
 };
 
-// One per loop.
+// Not thread-safe: each loop has its own.
 class CheckReader {
  public:
-  static constexpr std::size_t max_queries = 1'000;  // in one array
-  static constexpr std::size_t max_headers = 100;    // of one query
+  static constexpr std::size_t max_queries = 1'000;  // maximum number in one array
+  static constexpr std::size_t max_headers = 100;    // maximum number in one query
   static constexpr std::size_t max_id_length = 128;
 
   CheckReader();
@@ -44,8 +45,9 @@ class CheckReader {
   CheckReader(const CheckReader&) = delete;
   CheckReader& operator=(const CheckReader&) = delete;
 
-  // Appends to `asks`, which is empty. Whether it was an array. What they view is in `memory`.
-  [[nodiscard]] Result<bool> read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
+  // Appends to `items`, which must be empty. Returns true if the body is an array. The items refer to texts in
+  // `memory`.
+  [[nodiscard]] Result<bool> read(CheckKind kind, std::string_view body, std::vector<CheckItem>& items,
                                   BatchMemory& memory);
 
  private:
@@ -53,17 +55,17 @@ class CheckReader {
   std::unique_ptr<Parsing> parsing_;
 };
 
-// What stands behind the `?` of the path. Whether a denied verdict is to be a 200: `denied=200`, of a check. Nothing
-// else is known, and what is not known is refused like an unknown field.
+// Reads the text after the `?`. Returns true for `denied=200` of a check: denied verdicts get status 200. Any other
+// parameter is an error.
 [[nodiscard]] Result<bool> read_parameters(CheckKind kind, std::string_view parameters);
 
-// Without the brace at its end.
+// Appends a verdict as a JSON object without its closing brace.
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// Behind it, if a denied verdict is to be a 200: the status that it would have had, and of a denial the problem.
+// Continues append_verdict() for `denied=200`: the status without that parameter and, for a denial, the problem.
 void append_status(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// 12, 0.6, 0.000001
+// Appends seconds as a decimal number: 12, 0.6, 0.000001.
 void append_seconds(std::string& out, Duration duration);
 
 }  // namespace weir::frontend

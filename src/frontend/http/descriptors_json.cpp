@@ -23,7 +23,7 @@ namespace {
 namespace dom = simdjson::dom;
 using engine::DescriptorStatus;
 
-// In the order of wire::rls::Unit.
+// The names are in the order of wire::rls::Unit.
 constexpr std::array<std::string_view, 8> unit_names{"UNKNOWN", "SECOND", "MINUTE", "HOUR",
                                                      "DAY",     "MONTH",  "YEAR",   "WEEK"};
 constexpr std::string_view query_domain = "weir";
@@ -34,8 +34,8 @@ tl::unexpected<Error> wrong(std::string_view where, std::string_view what) {
 
 constexpr std::uint64_t any_number = UINT64_MAX;
 
-// As protobuf's JSON has it: 2, 2.0 and 2e0 are one whole number, and each may be a text, which is how those of 64 bits
-// are written.
+// In protobuf's JSON, 2, 2.0 and 2e0 are the same whole number, and each may be a string, as 64-bit numbers usually
+// are.
 std::optional<std::uint64_t> whole(double value) noexcept {
   constexpr double beyond = 18446744073709551616.0;  // 2^64
   if (!(value >= 0 && value < beyond) || std::floor(value) != value) return std::nullopt;
@@ -54,20 +54,19 @@ std::optional<std::uint64_t> read_number(dom::element element) noexcept {
   return read ? whole(*read) : std::nullopt;
 }
 
-Result<void> read_number(dom::element element, std::string_view name, std::uint64_t most, std::uint64_t& number) {
+Result<void> read_number(dom::element element, std::string_view name, std::uint64_t max, std::uint64_t& number) {
   const auto read = read_number(element);
-  if (!read) return wrong(name, "is not a whole number of at least 0");
-  if (*read > most) return wrong(name, "is more than " + std::to_string(most));
+  if (!read) return wrong(name, "must be a whole number of at least 0");
+  if (*read > max) return wrong(name, "must be at most " + std::to_string(max));
   number = *read;
   return {};
 }
 
 Result<void> read_text(dom::element element, std::string_view name, std::string_view& text) {
-  if (element.get_string().get(text) != simdjson::SUCCESS) return wrong(name, "is not a text");
+  if (element.get_string().get(text) != simdjson::SUCCESS) return wrong(name, "must be a string");
   return {};
 }
 
-// By its name, or by its number.
 Result<void> read_unit(dom::element element, Duration& length) {
   std::optional<std::uint64_t> unit;
   if (std::string_view name; element.get_string().get(name) == simdjson::SUCCESS) {
@@ -83,7 +82,7 @@ Result<void> read_unit(dom::element element, Duration& length) {
   return {};
 }
 
-// A field by both of the names that protobuf's JSON takes.
+// The two names of a field that protobuf's JSON accepts.
 struct FieldName {
   std::string_view camel;
   std::string_view snake;
@@ -97,21 +96,21 @@ constexpr std::array descriptor_fields{FieldName{"entries", "entries"}, FieldNam
 constexpr std::array entry_fields{FieldName{"key", "key"}, FieldName{"value", "value"}};
 constexpr std::array override_fields{FieldName{"requestsPerUnit", "requests_per_unit"}, FieldName{"unit", "unit"}};
 
-// Calls take(index, name, value) for each member that is there and not null. A field that is there twice is refused,
-// also by both of its names: readers do not agree on which of them counts.
+// Calls take(index, name, value) for each member that is not null. A duplicate field is an error, even under its other
+// name, because readers disagree about which value counts.
 template <class Take>
 Result<void> each_field(dom::element element, std::string_view what, std::span<const FieldName> fields, Take take) {
   dom::object object;
-  if (element.get_object().get(object) != simdjson::SUCCESS) return wrong(what, "is not an object");
+  if (element.get_object().get(object) != simdjson::SUCCESS) return wrong(what, "must be an object");
   unsigned seen = 0;
   for (const auto& [name, value] : object) {
     const auto found = std::ranges::find_if(
         fields, [name = name](const FieldName& field) { return field.camel == name || field.snake == name; });
     if (found == fields.end()) {
-      return wrong("field '" + std::string(name) + "'", "is not known in " + std::string(what));
+      return wrong(name, "unknown field of " + std::string(what));
     }
     const auto index = static_cast<std::size_t>(found - fields.begin());
-    if ((seen >> index & 1U) != 0) return wrong(found->camel, "is there twice in " + std::string(what));
+    if ((seen >> index & 1U) != 0) return wrong(found->camel, "duplicate field of " + std::string(what));
     seen |= 1U << index;
     if (value.is_null()) continue;
     if (auto done = take(index, name, value); !done) return done;
@@ -123,7 +122,7 @@ Result<void> each_field(dom::element element, std::string_view what, std::span<c
 template <class Take>
 Result<void> each_item(dom::element element, std::string_view name, Take take) {
   dom::array list;
-  if (element.get_array().get(list) != simdjson::SUCCESS) return wrong(name, "is not a list");
+  if (element.get_array().get(list) != simdjson::SUCCESS) return wrong(name, "must be an array");
   for (const dom::element item : list) {
     if (auto done = take(item); !done) return done;
   }
@@ -132,7 +131,7 @@ Result<void> each_item(dom::element element, std::string_view name, Take take) {
 
 }  // namespace
 
-// One request; what is read views the parser, until the next.
+// Reads one request at a time. The results refer to the parser until the next request.
 class DescriptorsReader::Parsing {
  public:
   Result<DescriptorRequest> read(std::string_view body, BatchMemory& memory);
@@ -146,9 +145,9 @@ class DescriptorsReader::Parsing {
 
   dom::parser parser_;
   std::string_view domain_;
-  std::vector<match::DescriptorQuery> asks_;
+  std::vector<match::DescriptorQuery> queries_;
   std::vector<DescriptorEntry> entries_;
-  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each descriptor's entries
+  std::vector<std::pair<std::size_t, std::size_t>> entry_ranges_;  // the offset and count of each descriptor's entries
   std::vector<bool> has_hits_;
 };
 
@@ -156,19 +155,19 @@ Result<DescriptorRequest> DescriptorsReader::Parsing::read(std::string_view body
   if (const auto done = read_request(body); !done) return tl::unexpected(done.error());
   for (DescriptorEntry& entry : entries_) entry = {memory.keep(entry.key), memory.keep(entry.value)};
   const std::span<DescriptorEntry> entries = memory.keep(std::span<const DescriptorEntry>(entries_));
-  for (std::size_t i = 0; i < asks_.size(); ++i) {
-    asks_[i].entries = entries.subspan(places_[i].first, places_[i].second);
+  for (std::size_t i = 0; i < queries_.size(); ++i) {
+    queries_[i].entries = entries.subspan(entry_ranges_[i].first, entry_ranges_[i].second);
   }
-  return DescriptorRequest{memory.keep(domain_), memory.keep(std::span<const match::DescriptorQuery>(asks_))};
+  return DescriptorRequest{memory.keep(domain_), memory.keep(std::span<const match::DescriptorQuery>(queries_))};
 }
 
 Result<void> DescriptorsReader::Parsing::read_request(std::string_view body) {
   dom::element root;
-  if (parser_.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return wrong("body", "is not JSON");
+  if (parser_.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return wrong("body", "invalid JSON");
   domain_ = {};
-  asks_.clear();
+  queries_.clear();
   entries_.clear();
-  places_.clear();
+  entry_ranges_.clear();
   has_hits_.clear();
   std::uint64_t hits = 1;
   const auto done = each_field(
@@ -179,37 +178,36 @@ Result<void> DescriptorsReader::Parsing::read_request(std::string_view body) {
       });
   if (!done) return done;
   if (domain_.empty()) return wrong("domain", "must not be empty");
-  if (domain_ == query_domain) return wrong("domain", "'weir' is asked about by POST /v1/check");
-  if (asks_.empty()) return wrong("descriptors", "must not be empty");
-  for (std::size_t i = 0; i < asks_.size(); ++i) {
-    if (!has_hits_[i]) asks_[i].hits = Cost(std::max<std::uint64_t>(hits, 1));
+  if (domain_ == query_domain) return wrong("domain", "'weir' is reserved; use POST /v1/check");
+  if (queries_.empty()) return wrong("descriptors", "must not be empty");
+  for (std::size_t i = 0; i < queries_.size(); ++i) {
+    if (!has_hits_[i]) queries_[i].hits = Cost(std::max<std::uint64_t>(hits, 1));
   }
   return {};
 }
 
 Result<void> DescriptorsReader::Parsing::read_descriptor(dom::element element) {
-  if (asks_.size() == table::max_group_size)
-    return wrong("descriptors", "are more than 64, which are evaluated together");
-  match::DescriptorQuery& ask = asks_.emplace_back();
+  if (queries_.size() == table::max_group_size) return wrong("descriptors", "at most 64 are allowed");
+  match::DescriptorQuery& query = queries_.emplace_back();
   has_hits_.push_back(false);
-  places_.emplace_back(entries_.size(), 0);
+  entry_ranges_.emplace_back(entries_.size(), 0);
   const auto done = each_field(element, "a descriptor", descriptor_fields,
                                [&](std::size_t field, std::string_view name, dom::element value) -> Result<void> {
                                  switch (field) {
                                    case 0:
                                      return each_item(value, name, [&](dom::element item) { return read_entry(item); });
                                    case 1:
-                                     return read_override(value, ask.limit_override.emplace());
+                                     return read_override(value, query.limit_override.emplace());
                                    case 2:
                                      has_hits_.back() = true;
-                                     return read_hits(value, name, ask.hits);
+                                     return read_hits(value, name, query.hits);
                                    default:
-                                     return value.get_bool().get(ask.gives_back) == simdjson::SUCCESS
+                                     return value.get_bool().get(query.gives_back) == simdjson::SUCCESS
                                                 ? Result<void>()
-                                                : wrong(name, "is neither true nor false");
+                                                : wrong(name, "must be true or false");
                                  }
                                });
-  places_.back().second = entries_.size() - places_.back().first;
+  entry_ranges_.back().second = entries_.size() - entry_ranges_.back().first;
   return done;
 }
 
@@ -234,7 +232,7 @@ Result<void> DescriptorsReader::Parsing::read_override(dom::element element, Win
         return field == 0 ? read_number(value, name, UINT32_MAX, numbers.limit) : read_unit(value, numbers.window);
       });
   if (!done) return done;
-  if (numbers.window == Duration::zero()) return wrong("unit", "is missing in a limit");
+  if (numbers.window == Duration::zero()) return wrong("unit", "missing in a limit");
   return {};
 }
 
@@ -254,7 +252,7 @@ void append_status(std::string& out, const DescriptorStatus& status) {
     out += R"("requestsPerUnit":)" + std::to_string(rate.requests) + R"(,"unit":")";
     out += unit_names[static_cast<std::size_t>(rate.unit)];
     out += R"("},"limitRemaining":)" + std::to_string(std::min<std::uint64_t>(status.decision.remaining, UINT32_MAX));
-    if (status.admitted || status.decision.retry_after) {  // else waiting never helps
+    if (status.admitted || status.decision.retry_after) {  // otherwise waiting never helps
       out += R"(,"durationUntilReset":")" + std::to_string(wire::seconds_up(status.decision.reset_after)) + "s\"";
     }
   }

@@ -1,8 +1,8 @@
-// POST /json: a RateLimitRequest of Envoy's in protobuf's JSON, answered as envoyproxy/ratelimit does.
-// docs/protocols.md, "Descriptors in JSON", has an example.
+// Reads and writes the JSON of POST /json: Envoy's RateLimitRequest in protobuf's JSON, answered like
+// envoyproxy/ratelimit. docs/reference-rls.md has an example.
 //
-// All that protobuf's JSON takes: names in either case (hitsAddend, hits_addend), null for a missing value, numbers as
-// 2, 2.0 or "2", a unit by its name or number. Unknown and duplicate fields are errors.
+// Accepts everything that protobuf's JSON allows: names in either case (hitsAddend, hits_addend), null for a missing
+// value, numbers as 2, 2.0 or "2", a unit by name or number. Unknown and duplicate fields are errors.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace weir::frontend {
 
-// The descriptors of one request, as they were sent: at most table::max_group_size.
+// The descriptors of one request, in the order sent; at most table::max_group_size.
 struct DescriptorRequest {
   std::string_view domain;
-  std::span<const match::DescriptorQuery> asks;
+  std::span<const match::DescriptorQuery> queries;
 };
 
-// One per loop.
+// Not thread-safe: each loop has its own.
 class DescriptorsReader {
  public:
   DescriptorsReader();
@@ -31,7 +31,7 @@ class DescriptorsReader {
   DescriptorsReader(const DescriptorsReader&) = delete;
   DescriptorsReader& operator=(const DescriptorsReader&) = delete;
 
-  // What the request views is in `memory`.
+  // The request refers to texts in `memory`.
   [[nodiscard]] Result<DescriptorRequest> read(std::string_view body, BatchMemory& memory);
 
  private:
@@ -39,7 +39,7 @@ class DescriptorsReader {
   std::unique_ptr<Parsing> parsing_;
 };
 
-// Appends the body of the answer.
+// Appends the body of the response.
 void append_descriptors(std::string& out, const answer::DescriptorVerdict& verdict);
 
 }  // namespace weir::frontend

@@ -1,5 +1,5 @@
-// The HTTP frontend: POST /v1/check, report, settle, release and extend for programs, /v1/auth for proxies, POST /json
-// for clients that ask as Envoy does.
+// The HTTP frontend serves POST /v1/check, report, settle, release and extend for programs, /v1/auth for proxies, and
+// POST /json for clients that send Envoy's descriptors.
 #pragma once
 
 #include <chrono>
@@ -28,10 +28,11 @@ namespace weir::frontend {
 struct HttpOptions {
   wire::http1::Limits limits;
   HostNames hosts;
-  Token token;  // set: asked for, as X-Weir-Token, of whoever wants a decision
+  Token token;  // if set, decisions require it in X-Weir-Token
   AuthHeaders auth_headers = AuthHeaders::agreeing;
-  Duration max_delay = std::chrono::seconds(5);  // how long an answer of /v1/auth waits for its turn in a queue
-  std::size_t max_delayed = 1'000;               // how many may wait, of one loop
+  Duration max_delay =
+      std::chrono::seconds(5);      // maximum delay of a response of /v1/auth that waits for its turn in a queue
+  std::size_t max_delayed = 1'000;  // maximum number of delayed responses per loop
 };
 
 class HttpFrontend final : public FrontendWith<HttpOptions> {
@@ -58,11 +59,11 @@ class HttpFrontend final : public FrontendWith<HttpOptions> {
   const Health& health_;
   HttpLoopState shared_;
   CheckReader check_reader_;
-  std::vector<CheckAsk> asks_;  // of one request, while it is read
+  std::vector<CheckItem> items_;  // items of the request that is being read
   DescriptorsReader descriptors_reader_;
-  std::string body_;  // of one answer, while it is written
+  std::string body_;  // body of the response that is being written
   base::IdleObjects<Batch, max_idle_batches> batches_;
-  std::size_t may_hold_ = 0;  // queries that are not answered, and whose answers may be held
+  std::size_t may_delay_ = 0;  // unanswered queries whose responses may be delayed
 };
 
 }  // namespace weir::frontend

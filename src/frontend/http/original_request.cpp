@@ -21,12 +21,12 @@ constexpr std::array kinds{
     Kind{AuthHeaders::forwarded, "x-forwarded-method", "x-forwarded-uri"},
 };
 
-// The value of a header that is there once; nothing if it is not there. Twice is a trick.
+// Returns the value of a header, or nothing if it is absent. A duplicate is an error: the client may have added it.
 Result<std::optional<std::string_view>> sole(const Request& request, std::string_view name) {
   std::optional<std::string_view> value;
   for (const Header& header : request.headers) {
     if (!base::equals_name(header.name, name)) continue;
-    if (value) return failure(std::string(name), "is there twice; the proxy should set it, not add to it");
+    if (value) return failure(std::string(name), "duplicate header; the proxy must overwrite it, not append to it");
     value = header.value;
   }
   return value;
@@ -36,7 +36,7 @@ std::string_view or_root(std::string_view target) noexcept {
   return target.empty() ? std::string_view("/") : target;
 }
 
-Result<std::optional<OriginalRequest>> told(const Request& request, const Kind& kind) {
+Result<std::optional<OriginalRequest>> read_kind(const Request& request, const Kind& kind) {
   const auto target = sole(request, kind.target);
   if (!target) return tl::unexpected(target.error());
   if (!*target) return std::optional<OriginalRequest>();
@@ -47,24 +47,25 @@ Result<std::optional<OriginalRequest>> told(const Request& request, const Kind& 
 
 }  // namespace
 
-Result<OriginalRequest> original_request(const Request& request, std::string_view below, AuthHeaders believed) {
+Result<OriginalRequest> original_request(const Request& request, std::string_view below, AuthHeaders trusted) {
   const OriginalRequest own{request.method, or_root(below)};
-  if (believed == AuthHeaders::path) return own;
+  if (trusted == AuthHeaders::path) return own;
   std::optional<OriginalRequest> found;
-  if (believed == AuthHeaders::agreeing && !below.empty()) found = own;
+  if (trusted == AuthHeaders::agreeing && !below.empty()) found = own;
   for (const Kind& kind : kinds) {
-    if (believed != AuthHeaders::agreeing && believed != kind.kind) continue;
-    const auto one = told(request, kind);
+    if (trusted != AuthHeaders::agreeing && trusted != kind.kind) continue;
+    const auto one = read_kind(request, kind);
     if (!one) return tl::unexpected(one.error());
     if (!*one) continue;
     if (found && (found->method != (*one)->method || found->target != (*one)->target)) {
-      return failure(std::string(kind.target),
-                     "says another request than the others; name the kind to believe in listeners.http.auth_headers");
+      return failure(
+          std::string(kind.target),
+          "contradicts the other headers; set listeners.http.auth_headers to the kind that your proxy sends");
     }
     found = *one;
   }
-  if (!found && believed != AuthHeaders::agreeing) {
-    return failure("listeners.http.auth_headers", "the headers that it names are not there");
+  if (!found && trusted != AuthHeaders::agreeing) {
+    return failure("listeners.http.auth_headers", "the request does not have the headers that this setting selects");
   }
   return found.value_or(own);
 }

@@ -1,11 +1,11 @@
-// What a proxy asks about on /v1/auth: the request that it holds, told in the ways that proxies have.
+// Reads the original request that a proxy describes on /v1/auth. Proxies describe it in one of three ways:
 //
 //   original    X-Original-Method, X-Original-URI      (nginx, by its configuration)
 //   forwarded   X-Forwarded-Method, X-Forwarded-Uri    (Traefik, Caddy)
-//   path        the request's own method, and what follows /v1/auth in its path (Envoy)
+//   path        the request's own method, and the rest of its path after /v1/auth (Envoy)
 //
-// A proxy passes on what its client sent, so a client could add a header of another proxy's kind and be evaluated as
-// asking for something cheaper. Therefore all that is told has to agree, unless it is known which kind to believe.
+// A proxy forwards its client's headers, so a client could add the headers of another kind to be evaluated as a cheaper
+// request. Therefore all kinds present must agree, unless the configuration selects one.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct OriginalRequest {
   std::string_view target;
 };
 
-// `below`: what follows /v1/auth in the request's target.
+// `below` is the rest of the request's target after /v1/auth.
 [[nodiscard]] Result<OriginalRequest> original_request(const wire::http1::Request& request, std::string_view below,
-                                                       AuthHeaders believed);
+                                                       AuthHeaders trusted);
 
 }  // namespace weir::frontend

@@ -13,14 +13,14 @@ namespace {
 
 using core::ReceiptResult;
 using engine::EvaluationBatch;
-using engine::ReceiptAsk;
 using engine::ReceiptOutcome;
+using engine::ReceiptRequest;
 
 bool is_open(const ReceiptOutcome& outcome) noexcept {
   return outcome.result == ReceiptResult::done || outcome.result == ReceiptResult::repeated;
 }
 
-// Until the first of them ends.
+// Writes the time until the first of the receipts expires.
 void append_ends(std::string& out, const EvaluationBatch& batch, std::size_t i) {
   std::optional<Instant> first;
   for (const ReceiptOutcome& outcome : batch.receipt_outcomes(i)) {
@@ -41,7 +41,7 @@ void append_outcome(std::string& out, const policy::Ruleset& ruleset, const Rece
   out += R"(,"result":")";
   out += answer::name_of(outcome.result);
   out += '"';
-  const bool has_numbers = outcome.decision.limit > 0;  // not where the limit limits nobody any more
+  const bool has_numbers = outcome.decision.limit > 0;  // false if the limit no longer has numbers
   if (has_numbers && outcome.result != ReceiptResult::none && outcome.result != ReceiptResult::unknown) {
     out += R"(,"quota":)";
     text::append_number(out, outcome.decision.limit);
@@ -69,7 +69,7 @@ void append_reserved(std::string& out, const EvaluationBatch& batch, std::size_t
   const policy::Ruleset& ruleset = batch.bindings().ruleset();
   bool is_first = true;
   for (const ReceiptOutcome& outcome : batch.receipt_outcomes(i)) {
-    const bool is_charged = outcome.decision.admitted;  // not so a shadow limit that denies
+    const bool is_charged = outcome.decision.admitted;  // false for a shadow limit that denies
     if (!is_charged || is_open(outcome)) continue;
     out += is_first ? R"(,"not_kept":[)" : ",";
     is_first = false;
@@ -88,7 +88,7 @@ void append_receipt_results(std::string& out, const EvaluationBatch& batch, std:
     append_outcome(out, ruleset, outcome);
   }
   out += ']';
-  if (batch.receipt_ask(i).what == ReceiptAsk::What::extend) append_ends(out, batch, i);
+  if (batch.receipt_request(i).action == ReceiptRequest::Action::extend) append_ends(out, batch, i);
   out += '}';
 }
 

@@ -1,4 +1,4 @@
-// What is answered about receipts, in JSON. docs/protocols.md, "Budgets: reserve, settle, report", describes it.
+// Writes the results of receipts as JSON. docs/reference-http.md describes the fields.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace weir::frontend {
 
-// What stands behind a verdict, before its brace: nothing, if it was not to reserve or nothing was charged.
+// Continues append_verdict() for a reservation. Appends nothing for other verdicts, or if nothing was charged.
 void append_reserved(std::string& out, const engine::EvaluationBatch& batch, std::size_t i, ReceiptTexts& texts);
 
-// The object of a report, or of what was done with a receipt.
+// Appends the result of a report, settlement, release or extension.
 void append_receipt_results(std::string& out, const engine::EvaluationBatch& batch, std::size_t i);
 
-// Of a text that is no receipt of ours.
+// Appends the result of a receipt that cannot be opened.
 void append_receipt_error(std::string& out);
 inline constexpr std::string_view not_a_receipt =
-    "receipt: does not open: it is not as it was given, or its key is not among those of this node";
+    "receipt: invalid: it was altered, or this node does not have its key";
 
-// Whether a store left something without an answer.
+// True if a store did not answer for one of the limits.
 [[nodiscard]] bool is_unanswered(const engine::EvaluationBatch& batch, std::size_t i) noexcept;
 
 }  // namespace weir::frontend

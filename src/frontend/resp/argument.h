@@ -1,5 +1,4 @@
-// What commands have in common: errors in Redis's words, and the versions that clients are
-// told.
+// Definitions shared by the commands: command names, Redis's error texts, and the versions sent to clients.
 #pragma once
 
 #include <array>
@@ -13,11 +12,11 @@
 
 namespace weir::frontend {
 
-// The name of a command, in lower case. Compared eight bytes at a time: every command of a client is looked up by it.
+// The lower-case name of a command. Compared eight bytes at a time, because every command is looked up by name.
 class CommandName {
  public:
   consteval CommandName(const char* text) : text_(text) {  // NOLINT(google-explicit-constructor): rows of a table
-    if (text_.size() > 16) throw "no command has so long a name";
+    if (text_.size() > 16) throw "the name is longer than 16 bytes";
     if (text_.size() < 8) return;
     first_ = packed(text_.substr(0, 8), false);
     last_ = packed(text_.substr(text_.size() - 8), false);
@@ -27,7 +26,7 @@ class CommandName {
 
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
-  // In any letter case.
+  // Ignores case.
   [[nodiscard]] bool is(std::string_view word) const noexcept {
     if (word.size() != text_.size()) return false;
     if (word.size() < 8) return base::equals_lower(word, text_);
@@ -39,7 +38,7 @@ class CommandName {
   }
 
  private:
-  // Eight bytes as a number; with `letters`, only the bit of each letter that is its case.
+  // Packs eight bytes into a number; with `letters`, only the case bit of each letter.
   static constexpr std::uint64_t packed(std::string_view eight, bool letters) {
     std::array<char, 8> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -58,7 +57,7 @@ class CommandName {
 inline constexpr std::string_view syntax_error = "ERR syntax error";
 inline constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
 
-// Clients choose what to send by the version of Redis.
+// Clients choose their commands by the version of Redis.
 inline constexpr std::string_view redis_version = "7.0.0";
 inline constexpr std::string_view weir_version = WEIR_VERSION;
 

@@ -1,4 +1,4 @@
-// Commands about the connection itself: tokens, versions, names (CLIENT), and how the client wants to be answered.
+// Commands on the connection: authentication, protocol version, names (CLIENT) and replies.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t max_client_name_length = 256;
 constexpr std::string_view bad_client_name = "ERR Client names cannot contain spaces, newlines or special characters.";
 
-// A word that can stand in a list, as in Redis, and not too long. An empty one takes the name away.
+// Accepts printable characters without spaces, like Redis. An empty name removes the name.
 bool is_client_name(std::string_view name) noexcept {
   return name.size() <= max_client_name_length &&
          std::ranges::all_of(name, [](char c) { return c >= '!' && c <= '~'; });
@@ -26,11 +26,11 @@ bool is_client_name(std::string_view name) noexcept {
 
 constexpr std::string_view wrong_token = "WRONGPASS invalid username-password pair or user is disabled.";
 
-// What follows the version in HELLO.
+// The options after the version in HELLO.
 struct HelloOptions {
   std::optional<std::string_view> token;
   std::optional<std::string_view> name;
-  std::string_view unknown;  // the first option that is none
+  std::string_view unknown;  // the first unknown option
 };
 
 HelloOptions hello_options(std::span<const std::string_view> words) noexcept {
@@ -64,11 +64,11 @@ void RespFrontend::Session::echo(Arguments arguments, Writer& reply) {
 
 void RespFrontend::Session::auth(Arguments arguments, Writer& reply) {
   if (arguments.size() > 3) return reply.error(syntax_error);
-  const bool asks_for_none = !frontend_.options_.token.is_set() && !frontend_.options_.admin_token.is_set();
-  if (show_token(arguments.back()) || (asks_for_none && arguments.size() == 3)) return reply.simple_string("OK");
-  reply.error(asks_for_none ? "ERR AUTH <password> called without any password configured for the default user. "
-                              "Are you sure your configuration is correct?"
-                            : wrong_token);
+  const bool needs_no_token = !frontend_.options_.token.is_set() && !frontend_.options_.admin_token.is_set();
+  if (authenticate(arguments.back()) || (needs_no_token && arguments.size() == 3)) return reply.simple_string("OK");
+  reply.error(needs_no_token ? "ERR AUTH <password> called without any password configured for the default user. "
+                               "Are you sure your configuration is correct?"
+                             : wrong_token);
 }
 
 void RespFrontend::Session::hello(Arguments arguments, Writer& reply) {
@@ -86,7 +86,7 @@ void RespFrontend::Session::hello(Arguments arguments, Writer& reply) {
   }
   if (options.name && !is_client_name(*options.name)) return reply.error(bad_client_name);
   const bool has_token = frontend_.options_.token.is_set() || frontend_.options_.admin_token.is_set();
-  if (options.token && !show_token(*options.token) && has_token) return reply.error(wrong_token);
+  if (options.token && !authenticate(*options.token) && has_token) return reply.error(wrong_token);
   if (is_stranger()) {
     return reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> "
@@ -128,7 +128,7 @@ void RespFrontend::Session::quit(Arguments /*arguments*/, Writer& reply) {
   reply.simple_string("OK");
 }
 
-// One line, in the form of Redis.
+// Returns one line in Redis's format.
 std::string RespFrontend::Session::description() const {
   std::string text = "id=" + std::to_string(id_);
   text += " addr=" + address_;
@@ -177,7 +177,7 @@ void RespFrontend::Session::client_switch(Arguments arguments, Writer& reply) {
   reply.simple_string("OK");
 }
 
-// Only ON is answered.
+// Replies only to ON.
 void RespFrontend::Session::client_reply(Arguments arguments, Writer& reply) {
   if (base::equals_lower(arguments[2], "on")) {
     replies_ = Replies::on;

@@ -21,7 +21,7 @@ std::int64_t saturated(std::uint64_t number) noexcept {
   return static_cast<std::int64_t>(std::min(number, largest));
 }
 
-// `more` elements follow.
+// The caller writes `more` elements after these.
 void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& ruleset, bool is_map, std::size_t more,
                    ReplyWriter& reply) {
   const auto name = [&](std::string_view text) {
@@ -63,7 +63,7 @@ const ThrottleLimits::Read* ThrottleLimits::read_into(Written& written, std::spa
   std::size_t end = 0;
   const auto numbers = arguments.subspan(2);
   for (std::size_t i = 0; i < numbers.size(); end += numbers[i++].size()) {
-    if (end + numbers[i].size() > written.texts.size()) return &written.read;  // too long to keep
+    if (end + numbers[i].size() > written.texts.size()) return &written.read;  // too long to cache
     numbers[i].copy(written.texts.data() + end, numbers[i].size());
     written.sizes[i] = static_cast<std::uint8_t>(numbers[i].size());
   }
@@ -73,25 +73,25 @@ const ThrottleLimits::Read* ThrottleLimits::read_into(Written& written, std::spa
 
 Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& numbers) {
   Set& set = sets_[set_of(numbers)];
-  for (const std::optional<Kept>& kept : set.kept) {
-    if (kept && kept->numbers.burst == numbers.burst && kept->numbers.rate == numbers.rate) return &kept->limit;
+  for (const std::optional<Cached>& cached : set.cached) {
+    if (cached && cached->numbers.burst == numbers.burst && cached->numbers.rate == numbers.rate) return &cached->limit;
   }
   const Result<Limit> checked = Limit::gcra(numbers);
   if (!checked) return failure("Cell error", "Store error: " + checked.error().message());
-  const std::size_t place = std::exchange(set.next, (set.next + 1) % places);
-  return &set.kept[place].emplace(Kept{numbers, core::Gcra::Limit(*checked)}).limit;
+  const std::size_t way = std::exchange(set.next, (set.next + 1) % ways);
+  return &set.cached[way].emplace(Cached{numbers, core::Gcra::Limit(*checked)}).limit;
 }
 
-match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool peeks, bool one_meaning) noexcept {
+match::NamedQuery named_query(std::span<const std::string_view> arguments, bool peeks, bool one_meaning) noexcept {
   return {.limit = arguments[1], .consumer = arguments[2], .peek = peeks, .one_meaning = one_meaning};
 }
 
-std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept {
+std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& query) noexcept {
   constexpr std::int64_t max_wait = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
   for (; !words.empty(); words = words.subspan(2)) {
     if (words.size() < 2) return syntax_error;
     if (base::equals_lower(words[0], "tier")) {
-      ask.tier = words[1];
+      query.tier = words[1];
       continue;
     }
     const bool is_cost = base::equals_lower(words[0], "cost");
@@ -99,29 +99,29 @@ std::string_view read_options(std::span<const std::string_view> words, match::Na
     const auto number = wire::resp::parse_integer(words[1]);
     if (!number || *number < 0) return not_an_integer;
     if (is_cost) {
-      ask.cost = Cost(static_cast<std::uint64_t>(*number));
+      query.cost = Cost(static_cast<std::uint64_t>(*number));
     } else {
       if (*number > max_wait) return not_an_integer;
-      ask.max_wait = std::chrono::milliseconds(*number);
+      query.max_wait = std::chrono::milliseconds(*number);
     }
   }
   return {};
 }
 
-void CommandBatch::add(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
-  next(context, Kind::verdict, reply).add(ask);
+void CommandBatch::add(LoopContext& context, const match::NamedQuery& query, Reply reply) {
+  next(context, Kind::verdict, reply).add(query);
 }
 
-void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
+void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& query, Reply reply) {
   engine::EvaluationBatch& evaluation = next(context, Kind::reset, reply);
-  resets_.push_back({evaluation.size(), std::string(ask.limit)});
-  evaluation.add_reset(ask);
+  resets_.push_back({evaluation.size(), std::string(query.limit)});
+  evaluation.add_reset(query);
 }
 
-void CommandBatch::add(LoopContext& context, const ReceiptQuestion& question, Reply reply) {
-  const bool reserves = question.ask.what == engine::ReceiptAsk::What::reserve;
+void CommandBatch::add(LoopContext& context, const ReceiptCommand& command, Reply reply) {
+  const bool reserves = command.request.action == engine::ReceiptRequest::Action::reserve;
   engine::EvaluationBatch& evaluation = next(context, reserves ? Kind::reserve : Kind::receipt, reply);
-  question.receipt ? evaluation.add(*question.receipt, question.ask) : evaluation.add(question.named, question.ask);
+  command.receipt ? evaluation.add(*command.receipt, command.request) : evaluation.add(command.named, command.request);
 }
 
 void CommandBatch::submit(const net::Link& link) {
@@ -149,7 +149,7 @@ void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts,
   counts.limited.raise(limited);
 }
 
-// Redis's clients tell errors by their first word.
+// Redis clients classify errors by their first word.
 void CommandBatch::write(const Command& command, std::size_t number, wire::resp::Protocol protocol, ReceiptTexts& texts,
                          ReplyWriter& reply) const {
   if (const Error* const error = evaluation_->error(number)) return reply.error("ERR " + error->message());
@@ -161,9 +161,9 @@ void CommandBatch::write(const Command& command, std::size_t number, wire::resp:
   if (reserves) write_receipt(*evaluation_, number, is_map, texts, reply);
 }
 
-void CommandBatch::tell_resets(const OnReset& told) const {
+void CommandBatch::report_resets(const OnReset& on_reset) const {
   using Outcome = MadeReset::Outcome;
-  if (!told || !submitted_) return;
+  if (!on_reset || !submitted_) return;
   for (const Reset& reset : resets_) {
     const match::Matcher& matcher = evaluation_->bindings().matcher();
     const bool has_error = evaluation_->error(reset.number) != nullptr;
@@ -172,11 +172,11 @@ void CommandBatch::tell_resets(const OnReset& told) const {
       std::string unused;
       has_key = match::read_named(matcher, evaluation_->named(reset.number), unused).has_value();
     }
-    told({.limit = matcher.find_limit(reset.limit) ? std::string_view(reset.limit) : std::string_view(),
-          .consumer = has_key ? evaluation_->consumer(reset.number) : std::string_view(),
-          .outcome = has_error                  ? Outcome::failed
-                     : evaluation_->in_flight() ? Outcome::unanswered
-                                                : Outcome::done});
+    on_reset({.limit = matcher.find_limit(reset.limit) ? std::string_view(reset.limit) : std::string_view(),
+              .consumer = has_key ? evaluation_->consumer(reset.number) : std::string_view(),
+              .outcome = has_error                  ? Outcome::failed
+                         : evaluation_->in_flight() ? Outcome::unanswered
+                                                    : Outcome::done});
   }
 }
 

@@ -1,5 +1,5 @@
-// CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK and WEIR.RESET on named limits. receipt_commands.h has those on receipts.
-// docs/protocols.md, "The Redis protocol", describes their arguments and replies.
+// CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK and WEIR.RESET on named limits. receipt_commands.h has the commands on
+// receipts. docs/reference-resp.md describes their arguments and replies.
 #pragma once
 
 #include <array>
@@ -23,59 +23,59 @@
 
 namespace weir::frontend {
 
-// The limits that CL.THROTTLE commands bring along, kept because the next ones bring the same: to make one costs more
-// than to decide by it. A fixed number of them; a new one takes the place of another. One per loop.
+// A cache of the limits in CL.THROTTLE commands, which usually repeat: creating a limit costs more than deciding by it.
+// Its size is fixed. Not thread-safe: each loop has its own.
 class ThrottleLimits {
  public:
   struct Read {
     core::Gcra::Limit limit;
     Cost quantity;
   };
-  // What a command asks by; null: something is wrong with it. Stays until the next call. Numbers that are written as in
-  // a command before are not parsed again.
+  // Returns the limit and the quantity of a command, valid until the next call; null if the command is invalid. Numbers
+  // written exactly as in an earlier command are not parsed again.
   [[nodiscard]] const Read* read(std::span<const std::string_view> arguments) {
     if (arguments.size() < 5 || arguments.size() > 6) return nullptr;
-    Written& written = written_[place_of(arguments.subspan(2))];
+    Written& written = written_[index_of(arguments.subspan(2))];
     return written.has(arguments.subspan(2)) ? &written.read : read_into(written, arguments);
   }
 
-  // Stays until the next call. The message of an error is the reply's text.
+  // The result is valid until the next call. The message of an error is the text of the reply.
   [[nodiscard]] Result<const core::Gcra::Limit*> get(const BucketNumbers& numbers);
 
  private:
   static constexpr std::size_t sets = 64;
-  static constexpr std::size_t places = 4;  // of a set
+  static constexpr std::size_t ways = 4;  // entries per set
   static constexpr std::size_t remembered = 32;
 
-  struct Kept {
+  struct Cached {
     BucketNumbers numbers;
     core::Gcra::Limit limit;
   };
   struct Set {
-    std::array<std::optional<Kept>, places> kept;
-    std::size_t next = 0;  // whose place is taken next
+    std::array<std::optional<Cached>, ways> cached;
+    std::size_t next = 0;  // the entry to replace next
   };
 
-  // The numbers of a command as they were written, one behind the other.
+  // The numbers of a command as they were written, concatenated.
   struct Written {
     [[nodiscard]] bool has(std::span<const std::string_view> numbers) const noexcept {
       if (numbers.size() != count) return false;
       const char* text = texts.data();
       for (std::size_t i = 0; i < count; ++i) {
         if (numbers[i].size() != sizes[i]) return false;
-        for (const char c : numbers[i]) {  // a few: to call memcmp costs more
+        for (const char c : numbers[i]) {  // for a few bytes, memcmp costs more
           if (c != *text++) return false;
         }
       }
       return true;
     }
 
-    std::size_t count = 0;  // 0: none
+    std::size_t count = 0;  // 0: empty
     std::array<std::uint8_t, 4> sizes;
     std::array<char, 64> texts;
     Read read;
   };
-  [[nodiscard]] static std::size_t place_of(std::span<const std::string_view> numbers) noexcept {
+  [[nodiscard]] static std::size_t index_of(std::span<const std::string_view> numbers) noexcept {
     const std::size_t count = numbers[1].empty() ? 0U : static_cast<unsigned char>(numbers[1].front()) & 0xFU;
     return (numbers[0].size() + 3 * numbers[1].size() + 5 * numbers[2].size() + 7 * count) % remembered;
   }
@@ -92,58 +92,59 @@ class ThrottleLimits {
   std::vector<Written> written_ = std::vector<Written>(remembered);
 };
 
-// What WEIR.CHECK, WEIR.PEEK or WEIR.RESET asks, but for its options. `arguments` is the whole command: at least three.
-[[nodiscard]] match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool peeks,
-                                          bool one_meaning) noexcept;
-// The options, in any order. What is wrong, as to be replied; empty: nothing.
-[[nodiscard]] std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept;
+// Returns the query of WEIR.CHECK, WEIR.PEEK or WEIR.RESET without its options. `arguments` is the whole command and
+// has at least three elements.
+[[nodiscard]] match::NamedQuery named_query(std::span<const std::string_view> arguments, bool peeks,
+                                            bool one_meaning) noexcept;
+// Reads the options, in any order. Returns the error reply; empty: success.
+[[nodiscard]] std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& query) noexcept;
 
-struct ReceiptQuestion;
+struct ReceiptCommand;
 
-// What came of a WEIR.RESET, for whoever keeps account of what operators change.
+// The result of a WEIR.RESET, for the log and the events.
 struct MadeReset {
   enum class Outcome : std::uint8_t { done, failed, unanswered };
 
-  std::string_view limit;     // empty: the policy has none of that name
-  std::string_view consumer;  // its key, as match/consumer.h writes it; empty: the words fit none of the limit's
-  Outcome outcome;            // unanswered: the client left before the store had answered
+  std::string_view limit;     // empty: unknown limit
+  std::string_view consumer;  // the key, as match/consumer.h writes it; empty: not a consumer of the limit
+  Outcome outcome;            // unanswered: the client disconnected before the store answered
 };
 using OnReset = std::function<void(const MadeReset&)>;
 
-// Commands on limits that follow each other: one batch, and the replies in the order of the commands. What they view
-// stays until they are answered.
+// A batch of consecutive commands on limits. Replies have the order of the commands. The arguments must stay valid
+// until the batch is answered.
 class CommandBatch {
  public:
-  // On a store that is shared, more at once are fewer trips. In this process's own memory fewer are better: what they
-  // touch between them stays in the nearest cache.
-  static constexpr std::size_t most = 64;
+  // With a shared store, larger batches need fewer round trips. In memory, smaller batches stay in the processor's
+  // cache.
+  static constexpr std::size_t max_size = 64;
   static constexpr std::size_t max_in_memory = 16;
 
-  // A client may want no reply.
+  // CLIENT REPLY can turn replies off.
   enum class Reply : std::uint8_t { sent, withheld };
 
-  // While it is neither full nor submitted.
-  void add(LoopContext& context, const match::NamedQuery& ask, Reply reply);
-  void add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply);
-  void add(LoopContext& context, const ReceiptQuestion& question, Reply reply);
+  // These require that the batch is neither full nor submitted.
+  void add(LoopContext& context, const match::NamedQuery& query, Reply reply);
+  void add_reset(LoopContext& context, const match::NamedQuery& query, Reply reply);
+  void add(LoopContext& context, const ReceiptCommand& command, Reply reply);
   void add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
                     Cost quantity, Reply reply) {
     next(context, Kind::throttle, reply).add_throttle(hash, key, limit, quantity);
   }
   [[nodiscard]] bool full() const noexcept { return size_ == room_; }
 
-  // Once. The link is resumed when it is done, unless it is done at once.
+  // Called once. Resumes the link when the batch is done, unless it is done immediately.
   void submit(const net::Link& link);
   [[nodiscard]] bool submitted() const noexcept { return submitted_; }
   [[nodiscard]] bool in_flight() const noexcept { return evaluation_->in_flight(); }
 
-  // When it is done.
+  // Requires that the batch is done.
   void answer(wire::resp::Protocol protocol, ThrottleCounts& counts, ReceiptTexts& texts, std::string& out) const;
 
-  // Before it is cleared: of every reset, what came of it. Where the batch is done, what the commands view is there.
-  void tell_resets(const OnReset& told) const;
+  // Reports the result of every reset. Called before clear(); if the batch is done, the arguments must still be valid.
+  void report_resets(const OnReset& on_reset) const;
 
-  // It is empty then, in flight or not.
+  // May be called while the batch is in flight.
   void clear() noexcept;
 
  private:
@@ -156,7 +157,7 @@ class CommandBatch {
   engine::EvaluationBatch& next(LoopContext& context, Kind kind, Reply reply) {
     if (!evaluation_) {
       evaluation_ = context.evaluator().new_batch();
-      room_ = context.evaluator().is_shared() ? most : max_in_memory;
+      room_ = context.evaluator().is_shared() ? max_size : max_in_memory;
     }
     commands_[size_++] = {kind, reply};
     return *evaluation_;
@@ -164,9 +165,9 @@ class CommandBatch {
   void write(const Command& command, std::size_t number, wire::resp::Protocol protocol, ReceiptTexts& texts,
              wire::resp::ReplyWriter& reply) const;
 
-  std::array<Command, most> commands_;  // the first size_ of them
+  std::array<Command, max_size> commands_;  // the first size_ are used
   std::size_t size_ = 0;
-  std::size_t room_ = most;
+  std::size_t room_ = max_size;
   engine::EvaluationBatchPtr evaluation_;
   struct Reset {
     std::size_t number;

@@ -16,20 +16,20 @@
 namespace weir::frontend {
 namespace {
 
-using engine::ReceiptAsk;
+using engine::ReceiptRequest;
 using wire::resp::ReplyWriter;
-using What = ReceiptAsk::What;
+using Action = ReceiptRequest::Action;
 using Words = std::span<const std::string_view>;
 
-constexpr std::int64_t largest_cost = 4'294'967'295;
+constexpr std::int64_t max_cost = 4'294'967'295;
 
 std::optional<Cost> read_cost(std::string_view text) noexcept {
   const auto number = wire::resp::parse_integer(text);
-  if (!number || *number < 0 || *number > largest_cost) return std::nullopt;
+  if (!number || *number < 0 || *number > max_cost) return std::nullopt;
   return Cost(static_cast<std::uint64_t>(*number));
 }
 
-// Of a receipt, which lasts for at least a millisecond. What is beyond the longest is cut to it later.
+// Reads the lease of a receipt, at least 1 ms. The engine reduces it to the maximum.
 std::optional<Duration> read_lease(std::string_view text) noexcept {
   const auto number = wire::resp::parse_integer(text);
   const std::int64_t longest = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
@@ -41,61 +41,62 @@ std::string no_key_error() {
   return "ERR " + std::string(ReceiptTexts::no_key);
 }
 
-// COST, LEASE, ID, TIER and MAXWAIT of a reserve; ID and TIER of a report.
-std::string read_receipt_options(Words words, ReceiptQuestion& question) {
-  const bool reserves = question.ask.what == What::reserve;
+// Reads COST, LEASE, ID, TIER and MAXWAIT of a reservation; ID and TIER of a report.
+std::string read_receipt_options(Words words, ReceiptCommand& command) {
+  const bool reserves = command.request.action == Action::reserve;
   for (; !words.empty(); words = words.subspan(2)) {
     if (words.size() < 2) return std::string(syntax_error);
     if (base::equals_lower(words[0], "id")) {
-      if (words[1].empty()) return "ERR ID is empty: leave it out, or name what is not to count twice";
-      question.ask.id = engine::receipt_id_of(words[1]);
+      if (words[1].empty()) return "ERR ID must not be empty: omit it, or send an id that identifies the request";
+      command.request.id = engine::receipt_id_of(words[1]);
     } else if (reserves && base::equals_lower(words[0], "lease")) {
       const auto lasts = read_lease(words[1]);
       if (!lasts) return std::string(not_an_integer);
-      question.ask.lasts = *lasts;
+      command.request.lasts = *lasts;
     } else if (reserves && base::equals_lower(words[0], "cost")) {
       const auto cost = read_cost(words[1]);
       if (!cost) return std::string(not_an_integer);
-      question.named.cost = *cost;
+      command.named.cost = *cost;
     } else if (!reserves && !base::equals_lower(words[0], "tier")) {
       return std::string(syntax_error);
-    } else if (const std::string_view wrong = read_options(words.first(2), question.named); !wrong.empty()) {
+    } else if (const std::string_view wrong = read_options(words.first(2), command.named); !wrong.empty()) {
       return std::string(wrong);
     }
   }
   return {};
 }
 
-std::string read_settlement(Words arguments, ReceiptTexts& texts, ReceiptQuestion& question) {
+std::string read_settlement(Words arguments, ReceiptTexts& texts, ReceiptCommand& command) {
   if (arguments.size() > 3) return std::string(syntax_error);
-  if (question.ask.what == What::settle) {
-    question.ask.actual = read_cost(arguments[2]);
-    if (!question.ask.actual) return std::string(not_an_integer);
+  if (command.request.action == Action::settle) {
+    command.request.actual = read_cost(arguments[2]);
+    if (!command.request.actual) return std::string(not_an_integer);
   } else if (arguments.size() == 3) {
     const auto lasts = read_lease(arguments[2]);
     if (!lasts) return std::string(not_an_integer);
-    question.ask.lasts = *lasts;
+    command.request.lasts = *lasts;
   }
   if (!texts.can_seal()) return no_key_error();
-  question.receipt = texts.open(arguments[1]);
-  if (question.receipt) return {};
-  return "ERR receipt: does not open: write it as WEIR.RESERVE replied it; if its key was replaced meanwhile, keep the "
-         "old one in receipts.key_file behind the new one";
+  command.receipt = texts.open(arguments[1]);
+  if (command.receipt) return {};
+  return "ERR receipt: invalid: it was altered, or its key is missing; keep replaced keys in receipts.key_file after "
+         "the "
+         "new one";
 }
 
 }  // namespace
 
-std::string read_receipt_command(What what, Words arguments, ReceiptTexts& texts, ReceiptQuestion& question) {
-  question.ask.what = what;
-  const bool reserves = what == What::reserve;
-  if (!reserves && what != What::report) return read_settlement(arguments, texts, question);
+std::string read_receipt_command(Action action, Words arguments, ReceiptTexts& texts, ReceiptCommand& command) {
+  command.request.action = action;
+  const bool reserves = action == Action::reserve;
+  if (!reserves && action != Action::report) return read_settlement(arguments, texts, command);
   const std::size_t options = reserves ? 3 : 4;
-  question.named = named_ask(arguments, false, false);
+  command.named = named_query(arguments, false, false);
   if (!reserves) {
-    question.named.cost = read_cost(arguments[3]);
-    if (!question.named.cost) return std::string(not_an_integer);
+    command.named.cost = read_cost(arguments[3]);
+    if (!command.named.cost) return std::string(not_an_integer);
   }
-  std::string wrong = read_receipt_options(arguments.subspan(options), question);
+  std::string wrong = read_receipt_options(arguments.subspan(options), command);
   if (wrong.empty() && reserves && !texts.can_seal()) return no_key_error();
   return wrong;
 }

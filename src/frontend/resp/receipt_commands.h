@@ -1,5 +1,5 @@
 // WEIR.RESERVE and WEIR.REPORT on named limits; WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND by the text of a receipt.
-// docs/protocols.md, "The Redis protocol", describes their arguments and replies.
+// docs/reference-resp.md describes their arguments and replies.
 #pragma once
 
 #include <optional>
@@ -15,23 +15,21 @@
 
 namespace weir::frontend {
 
-// What such a command asks.
-struct ReceiptQuestion {
-  engine::ReceiptAsk ask;
-  match::NamedQuery named;                      // of a reserve or a report
-  std::optional<engine::ReceiptParts> receipt;  // of the others
+struct ReceiptCommand {
+  engine::ReceiptRequest request;
+  match::NamedQuery named;                      // the query of a reservation or a report
+  std::optional<engine::ReceiptParts> receipt;  // the receipt of the other commands
 };
 
-// `arguments` is the whole command, as many as the command's arity asks for. What is wrong, as to be replied; empty:
-// nothing.
-[[nodiscard]] std::string read_receipt_command(engine::ReceiptAsk::What what,
+// Reads a command. `arguments` is the whole command and fits its arity. Returns the error reply; empty: success.
+[[nodiscard]] std::string read_receipt_command(engine::ReceiptRequest::Action action,
                                                std::span<const std::string_view> arguments, ReceiptTexts& texts,
-                                               ReceiptQuestion& question);
+                                               ReceiptCommand& command);
 
-// The two elements behind the verdict of a reserve.
+// Writes the two elements after the verdict of a reservation.
 void write_receipt(const engine::EvaluationBatch& batch, std::size_t number, bool is_map, ReceiptTexts& texts,
                    wire::resp::ReplyWriter& reply);
-// The pairs.
+// Writes a pair of limit and result for each limit.
 void write_receipt_results(const engine::EvaluationBatch& batch, std::size_t number, wire::resp::ReplyWriter& reply);
 
 }  // namespace weir::frontend

@@ -1,5 +1,5 @@
-// The frontend for clients of the Redis protocol: CL.THROTTLE as redis-cell defines it, the WEIR. commands on the
-// limits of the policy, and of Redis's own commands those that its clients send by themselves.
+// The frontend for Redis clients: CL.THROTTLE as defined by redis-cell, the WEIR. commands on the limits of the policy,
+// and the commands of Redis that client libraries send by themselves.
 #pragma once
 
 #include <chrono>
@@ -22,16 +22,16 @@
 
 namespace weir::frontend {
 
-// Tokens are shown by AUTH, or by HELLO's AUTH; any user name goes with them. After a change a connection that has
-// shown a good token stays.
+// Clients send tokens by AUTH or HELLO AUTH, with any user name. Authenticated connections stay authenticated when the
+// token changes.
 struct RespOptions {
   wire::resp::CommandLimits limits;
-  Token token;        // set: asked for, of whoever wants a decision
-  Token admin_token;  // gives the right to reset as well; where there is none, nobody has it
+  Token token;        // if set, required for decisions
+  Token admin_token;  // permits resets too; if not set, resets are disabled
 };
 
-// The evaluator of the context has a table for CL.THROTTLE. Resets are told on the loop's thread. The frontends of all
-// loops have one budget for transactions.
+// The context's evaluator must have a table for CL.THROTTLE. `on_reset` is called on the loop's thread. The frontends
+// of all loops share the transaction budget.
 class RespFrontend final : public FrontendWith<RespOptions> {
  public:
   RespFrontend(LoopContext& context, RespOptions options, OnReset on_reset = {},
@@ -42,7 +42,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
         transaction_budget_(std::move(transaction_budget)) {}
 
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
-  // Clients keep connections for when they need them.
+  // Clients keep idle connections open.
   [[nodiscard]] net::ConnectionOptions connection_options() const override {
     net::ConnectionOptions options = connection_for(2 * options_.limits.command_length);
     options.timeouts.idle = std::chrono::hours(1);

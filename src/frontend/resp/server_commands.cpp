@@ -1,4 +1,4 @@
-// What clients ask of a server before they trust it: its commands, its settings, its state.
+// COMMAND, CONFIG and INFO, which clients send when they connect.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -15,7 +15,7 @@ struct Setting {
   std::string_view value;
 };
 
-// Those that clients and redis-benchmark look for.
+// The settings that clients and redis-benchmark read.
 constexpr Setting settings[] = {
     {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", "0"}, {"maxmemory-policy", "noeviction"},
     {"save", ""},         {"timeout", "0"},
@@ -37,11 +37,11 @@ const std::array<Section, 3>& sections() {
   return all;
 }
 
-// A pattern as CONFIG GET takes it: `*` any bytes, `?` one byte, letters in any case. Takes no longer than the lengths
-// of both multiplied.
+// Matches a pattern of CONFIG GET: `*` is any bytes, `?` one byte; case is ignored. The time is bounded by the product
+// of the lengths.
 bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
-  std::size_t at = 0;     // of the pattern
-  std::size_t taken = 0;  // of the text
+  std::size_t at = 0;     // position in the pattern
+  std::size_t taken = 0;  // position in the text
   std::size_t star = std::string_view::npos;
   std::size_t taken_at_star = 0;
   while (taken < text.size()) {
@@ -52,7 +52,7 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
                (pattern[at] == '?' || base::to_lower(pattern[at]) == base::to_lower(text[taken]))) {
       ++at;
       ++taken;
-    } else if (star != std::string_view::npos) {  // the last star takes one more
+    } else if (star != std::string_view::npos) {  // the last star matches one byte more
       at = star + 1;
       taken = ++taken_at_star;
     } else {
@@ -96,7 +96,7 @@ void RespFrontend::Session::command_info(Arguments arguments, Writer& reply) {
   }
 }
 
-// Name, arity, flags, first key, last key, step, and what Redis 7 has besides, all of it empty.
+// Writes name, arity, flags, first key, last key and step; the further fields of Redis 7 are empty.
 void RespFrontend::Session::describe(const Command& command, Writer& reply) {
   reply.array(10);
   reply.bulk(command.name.text());

@@ -55,21 +55,21 @@ bool RespFrontend::Session::take(CommandParser::Status status, net::Output& out)
   }
   const Arguments arguments = parser_.arguments();
   const Command* const command = lookup(arguments.front());
-  const Lies lies = parser_.in_place() ? Lies::in_input : Lies::in_parser;
-  if (!transaction_ && join(command, arguments, lies, out)) return true;
+  const Location location = parser_.in_place() ? Location::in_input : Location::in_parser;
+  if (!transaction_ && join(command, arguments, location, out)) return true;
   if (transaction_ && can_exec(command, arguments)) return run_transaction(out);
   if (!answer_batch(out)) return false;
   execute(command, arguments, out);
   return true;
 }
 
-bool RespFrontend::Session::join(const Command* command, Arguments arguments, Lies lies, net::Output& out) {
+bool RespFrontend::Session::join(const Command* command, Arguments arguments, Location location, net::Output& out) {
   if (command == nullptr || command->join == nullptr || is_stranger() || !command->takes(arguments.size()) ||
       !command->join(*this, arguments)) {
     return false;
   }
   if (replies_ == Replies::skip_next) replies_ = Replies::on;
-  if (batch_->full() || lies == Lies::in_parser) (void)answer_batch(out);
+  if (batch_->full() || location == Location::in_parser) (void)answer_batch(out);
   return true;
 }
 
@@ -86,18 +86,18 @@ bool RespFrontend::Session::answer_batch(net::Output& out) {
     return false;
   }
   batch_->answer(protocol_, frontend_.throttle_counts_, frontend_.context_.receipt_texts(), out.bytes());
-  forget_batch();
+  release_batch();
   return true;
 }
 
-void RespFrontend::Session::forget_batch() {
+void RespFrontend::Session::release_batch() {
   if (!batch_) return;
-  batch_->tell_resets(frontend_.on_reset_);
+  batch_->report_resets(frontend_.on_reset_);
   batch_->clear();
   frontend_.batches_.put_back(std::move(batch_));
 }
 
-// After an error nobody knows where the next command begins.
+// After a protocol error, the start of the next command is unknown.
 void RespFrontend::Session::end(CommandParser::Status status, net::Output& out) {
   if (status == CommandParser::Status::protocol_error) Writer(out.bytes(), protocol_).error(parser_.error());
   out.close_after();
@@ -117,15 +117,15 @@ void RespFrontend::Session::execute(const Command* command, Arguments arguments,
 
 void RespFrontend::Session::set_rights(Rights rights) noexcept {
   rights_ = rights;
-  parser_.set_peer(is_stranger() ? wire::resp::Peer::stranger : wire::resp::Peer::authenticated);
+  parser_.set_peer(is_stranger() ? wire::resp::Peer::unauthenticated : wire::resp::Peer::authenticated);
 }
 
-bool RespFrontend::Session::show_token(std::string_view token) noexcept {
+bool RespFrontend::Session::authenticate(std::string_view token) noexcept {
   const RespOptions& options = frontend_.options_;
   if (options.admin_token.matches(token)) {
     set_rights(Rights::reset);
   } else if (options.token.matches(token)) {
-    set_rights(Rights::ask);
+    set_rights(Rights::decide);
   } else {
     return false;
   }

@@ -1,8 +1,8 @@
 // One connection of the Redis protocol. Internal to this folder.
 //
-// Commands are answered in their order. Those on limits that follow each other are one batch; whatever comes next has
-// them answered first, and while the store has yet to answer, it is left unread. After MULTI commands are kept until
-// EXEC, which runs them in the same way.
+// Commands are answered in order. Consecutive commands on limits form a batch. Any other command waits until the batch
+// is answered, and is left unread while the store has not answered. After MULTI, commands are queued until EXEC, which
+// runs them in the same way.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace weir::frontend {
 class RespFrontend::Session final : public net::Session {
  public:
   Session(RespFrontend& frontend, const net::Peer& peer, const net::Link& link);
-  ~Session() override { forget_batch(); }
+  ~Session() override { release_batch(); }
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) override;
   void on_resume(net::Output& out) override { (void)answer_batch(out); }
@@ -36,22 +36,22 @@ class RespFrontend::Session final : public net::Session {
   using Run = void (Session::*)(Arguments, Writer&);
   using Join = bool (*)(Session&, Arguments);
 
-  enum class Asked : std::uint8_t { of_all, of_strangers_too };
-  enum class AfterMulti : std::uint8_t { kept, run_at_once, refused };
+  enum class Access : std::uint8_t { authenticated, anyone };
+  enum class AfterMulti : std::uint8_t { queued, run_at_once, refused };
 
-  // A row of a table of commands: what is called for a command, and what clients are told of it. Commands on limits
-  // join the batch, the others are run. The arity counts the name; below zero it is the least.
+  // A row of a command table. Commands on limits have `join` and join the batch, the others have `run`. The arity
+  // includes the name; a negative arity is a minimum.
   struct Command {
     CommandName name;
     int arity;
     Run run;
     std::string_view syntax;
     std::string_view summary;
-    Asked asked = Asked::of_all;
-    AfterMulti after_multi = AfterMulti::kept;
+    Access access = Access::authenticated;
+    AfterMulti after_multi = AfterMulti::queued;
     std::span<const Command> (*subcommands)() noexcept = nullptr;
     Join join = nullptr;
-    int key = 0;  // where the key is, for proxies that route commands by it; 0: nowhere
+    int key = 0;  // the position of the key, for proxies that route by it; 0: none
 
     [[nodiscard]] bool takes(std::size_t arguments) const noexcept {
       const auto count = static_cast<int>(arguments);
@@ -63,7 +63,7 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] static std::span<const Command> command_subcommands() noexcept;
   [[nodiscard]] static std::span<const Command> config_subcommands() noexcept;
   [[nodiscard]] static const Command* find(std::span<const Command> among, std::string_view name) noexcept;
-  // Null if there is no such command. Clients mostly repeat the one that they sent before.
+  // Returns null for an unknown command. Tries the last command first, because clients mostly repeat it.
   [[nodiscard]] const Command* lookup(std::string_view name) noexcept {
     if (last_->name.is(name)) return last_;
     const Command* const found = find(commands(), name);
@@ -71,32 +71,32 @@ class RespFrontend::Session final : public net::Session {
     return found;
   }
 
-  enum class Rights : std::uint8_t { none, ask, reset };
+  enum class Rights : std::uint8_t { none, decide, reset };
   enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
 
-  // Adds a command on limits to the batch. False: it is another command, or cannot join: then `wrong_` says why. What
-  // lies in the parser is gone with its next step, so the batch is submitted at once then.
-  enum class Lies : std::uint8_t { in_parser, in_input };
-  [[nodiscard]] bool join(const Command* command, Arguments arguments, Lies lies, net::Output& out);
+  // Adds a command on limits to the batch. Returns false for other commands, and on an error, which is then in
+  // `join_error_`. Arguments in the parser are overwritten by its next step, so the batch is submitted immediately.
+  enum class Location : std::uint8_t { in_parser, in_input };
+  [[nodiscard]] bool join(const Command* command, Arguments arguments, Location location, net::Output& out);
   [[nodiscard]] static bool join_throttle(Session& session, Arguments arguments);
   template <bool peeks>
   [[nodiscard]] static bool join_check(Session& session, Arguments arguments);
   [[nodiscard]] static bool join_reset(Session& session, Arguments arguments);
-  template <engine::ReceiptAsk::What what>
+  template <engine::ReceiptRequest::Action action>
   [[nodiscard]] static bool join_receipt(Session& session, Arguments arguments);
-  [[nodiscard]] bool refuse_to_join(std::string_view why) {
-    wrong_ = why;
+  [[nodiscard]] bool fail_join(std::string_view why) {
+    join_error_ = why;
     return false;
   }
-  // False: the batch is in flight, and the output is paused.
+  // Returns false if the batch is in flight; the output is paused then.
   [[nodiscard]] bool answer_batch(net::Output& out);
-  void forget_batch();
+  void release_batch();
   [[nodiscard]] CommandBatch& open_batch();
-  [[nodiscard]] CommandBatch::Reply wanted_reply() const noexcept {
+  [[nodiscard]] CommandBatch::Reply reply_mode() const noexcept {
     return replies_ == Replies::on ? CommandBatch::Reply::sent : CommandBatch::Reply::withheld;
   }
 
-  // The input. False: it is not done with, and is taken again.
+  // Handles one step of the parser. Returns false if the input must be read again later.
   [[nodiscard]] bool take(wire::resp::CommandParser::Status status, net::Output& out);
   void execute(const Command* command, Arguments arguments, net::Output& output);
   void dispatch(const Command* command, Arguments arguments, Writer& reply);
@@ -105,20 +105,19 @@ class RespFrontend::Session final : public net::Session {
   void refuse(const Command* command, const std::string& text, Writer& reply);
   void end(wire::resp::CommandParser::Status status, net::Output& out);
 
-  // Between MULTI and EXEC, and EXEC itself.
-  [[nodiscard]] bool keeps_commands() const noexcept { return transaction_ && !transaction_->running(); }
-  void keep_for_exec(Arguments arguments, Writer& reply);
+  // MULTI and EXEC.
+  [[nodiscard]] bool is_queuing() const noexcept { return transaction_ && !transaction_->running(); }
+  void enqueue(Arguments arguments, Writer& reply);
   [[nodiscard]] bool can_exec(const Command* command, Arguments arguments) const noexcept;
   [[nodiscard]] bool run_transaction(net::Output& out);
 
-  // What the client may do.
   [[nodiscard]] bool is_stranger() const noexcept {
     return rights_ == Rights::none && frontend_.options_.token.is_set();
   }
-  [[nodiscard]] bool show_token(std::string_view token) noexcept;
+  [[nodiscard]] bool authenticate(std::string_view token) noexcept;
   void set_rights(Rights rights) noexcept;
 
-  // The commands that do not join the batch.
+  // Commands that do not join the batch.
 
   void ping(Arguments arguments, Writer& reply);
   void echo(Arguments arguments, Writer& reply);
@@ -152,15 +151,15 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] std::string description() const;
 
   RespFrontend& frontend_;
-  const Command* last_ = commands().data();  // that was looked up
+  const Command* last_ = commands().data();  // last result of lookup()
   const net::Link link_;
   wire::resp::CommandParser parser_;
   wire::resp::Protocol protocol_ = wire::resp::Protocol::resp2;
   Rights rights_ = Rights::none;
   Replies replies_ = Replies::on;
   bool closing_ = false;
-  std::string wrong_;                         // with the last command that could not join the batch, as to be replied
-  std::unique_ptr<CommandBatch> batch_;       // that is not answered; null: none
+  std::string join_error_;                    // the error reply of the last command that could not join the batch
+  std::unique_ptr<CommandBatch> batch_;       // not answered yet; null: none
   std::unique_ptr<Transaction> transaction_;  // since MULTI; null: none
 
   const std::int64_t id_;

@@ -1,13 +1,13 @@
-// MULTI, EXEC and DISCARD. Between MULTI and EXEC commands are kept, each answered by QUEUED; nothing is charged. EXEC
-// runs them in their order, one array of their replies. It is not consumed before it is done: where the output is full
-// or the store has yet to answer, the session comes back to it.
+// MULTI, EXEC and DISCARD. Commands between MULTI and EXEC are queued and charge nothing. EXEC runs them in order and
+// replies an array. Its input is not consumed before it is done: while the output is full or the store has not
+// answered, the session returns to it later.
 #include "frontend/resp/transaction.h"
 
 #include "frontend/resp/session.h"
 
 namespace weir::frontend {
 
-// Strings and vectors double their room as they grow: twice as much is taken, in steps.
+// Strings and vectors double their capacity as they grow, so twice the size is taken, in steps.
 bool Transaction::take_for(std::size_t bytes) noexcept {
   constexpr std::size_t step = 16'384;
   const std::size_t needed = 2 * bytes;
@@ -19,15 +19,15 @@ bool Transaction::take_for(std::size_t bytes) noexcept {
 }
 
 Transaction::Added Transaction::add(Arguments command) {
-  if (spoilt_) return Added::kept;
+  if (aborted_) return Added::queued;
   std::size_t bytes = bytes_.size() + (ends_.size() + command.size()) * sizeof(std::uint32_t);
   for (const std::string_view argument : command) bytes += argument.size();
   if (bytes > max_bytes_ || counts_.size() == max_commands) {
-    spoil();
+    abort();
     return Added::too_long;
   }
   if (!take_for(bytes + (counts_.size() + 1) * sizeof(std::uint32_t))) {
-    spoil();
+    abort();
     return Added::no_memory;
   }
   for (const std::string_view argument : command) {
@@ -35,15 +35,15 @@ Transaction::Added Transaction::add(Arguments command) {
     ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
   }
   counts_.push_back(static_cast<std::uint32_t>(command.size()));
-  return Added::kept;
+  return Added::queued;
 }
 
-void Transaction::spoil() noexcept {
-  spoilt_ = true;
+void Transaction::abort() noexcept {
+  aborted_ = true;
   std::string().swap(bytes_);
   std::vector<std::uint32_t>().swap(ends_);
   std::vector<std::uint32_t>().swap(counts_);
-  budget_->give_back(taken_);
+  budget_->release(taken_);
   taken_ = 0;
 }
 
@@ -72,28 +72,28 @@ void RespFrontend::Session::discard(Arguments /*arguments*/, Writer& reply) {
   reply.simple_string("OK");
 }
 
-// Those that can be run do not come here.
+// Called only if there is nothing to run: see can_exec().
 void RespFrontend::Session::exec(Arguments /*arguments*/, Writer& reply) {
   if (!transaction_) return reply.error("ERR EXEC without MULTI");
   transaction_.reset();
   reply.error("EXECABORT Transaction discarded because of previous errors.");
 }
 
-void RespFrontend::Session::keep_for_exec(Arguments arguments, Writer& reply) {
+void RespFrontend::Session::enqueue(Arguments arguments, Writer& reply) {
   const Transaction::Added added = transaction_->add(arguments);
-  if (added == Transaction::Added::kept) return reply.simple_string("QUEUED");
+  if (added == Transaction::Added::queued) return reply.simple_string("QUEUED");
   if (added == Transaction::Added::no_memory) {
-    return reply.error("OOM the transactions of all connections have more than " +
+    return reply.error("OOM the transactions of all connections exceed " +
                        std::to_string(frontend_.transaction_budget_->max_bytes()) +
-                       " bytes: try again later, or in smaller ones");
+                       " bytes: retry later, or use smaller transactions");
   }
-  reply.error("ERR a transaction has at most " + std::to_string(Transaction::max_commands) + " commands and " +
+  reply.error("ERR transaction too large: at most " + std::to_string(Transaction::max_commands) + " commands and " +
               std::to_string(frontend_.options_.limits.command_length) + " bytes");
 }
 
 bool RespFrontend::Session::can_exec(const Command* command, Arguments arguments) const noexcept {
-  if (transaction_->running()) return true;  // it is the same EXEC
-  return !transaction_->spoilt() && !is_stranger() && arguments.size() == 1 && command != nullptr &&
+  if (transaction_->running()) return true;  // the same EXEC continues
+  return !transaction_->aborted() && !is_stranger() && arguments.size() == 1 && command != nullptr &&
          command->run == &Session::exec;
 }
 
@@ -104,11 +104,11 @@ bool RespFrontend::Session::run_transaction(net::Output& out) {
     if (replies_ == Replies::on) Writer(out.bytes(), protocol_).array(transaction.size());
     transaction.begin();
   }
-  for (; !transaction.over(); transaction.advance()) {
+  for (; !transaction.done(); transaction.advance()) {
     if (out.full() || out.paused()) return false;
     const Arguments arguments = transaction.current();
     const Command* const command = lookup(arguments.front());
-    if (join(command, arguments, Lies::in_input, out)) continue;
+    if (join(command, arguments, Location::in_input, out)) continue;
     if (!answer_batch(out)) return false;
     const std::size_t begin = out.bytes().size();
     Writer reply(out.bytes(), protocol_);

@@ -13,7 +13,7 @@ constexpr Header grpc_content_type{"content-type", "application/grpc"};
 
 }  // namespace
 
-std::span<const Header> answer_head() noexcept {
+std::span<const Header> response_head() noexcept {
   static constexpr std::array head{ok_status, grpc_content_type};
   return head;
 }
@@ -36,8 +36,8 @@ void finish(wire::http2::Server& server, Exchange& exchange, Status status, std:
   }
 }
 
-bool sole_message(wire::http2::Server& server, Exchange& exchange, std::size_t longest, std::string_view& message) {
-  const auto step = wire::grpc::first_message(exchange.body(), longest);
+bool sole_message(wire::http2::Server& server, Exchange& exchange, std::size_t max_size, std::string_view& message) {
+  const auto step = wire::grpc::first_message(exchange.body(), max_size);
   if (step.kind != Kind::whole && !(step.kind == Kind::partial && exchange.body().empty())) {
     refuse_message(server, exchange, step.kind);
     return false;
@@ -53,13 +53,13 @@ bool sole_message(wire::http2::Server& server, Exchange& exchange, std::size_t l
 void refuse_message(wire::http2::Server& server, Exchange& exchange, Kind kind) {
   switch (kind) {
     case Kind::compressed:
-      return finish(server, exchange, Status::unimplemented, "messages are taken uncompressed only");
+      return finish(server, exchange, Status::unimplemented, "compressed messages are not supported");
     case Kind::too_long:
-      return finish(server, exchange, Status::resource_exhausted, "the message is longer than is accepted here");
+      return finish(server, exchange, Status::resource_exhausted, "message too long");
     case Kind::malformed:
-      return finish(server, exchange, Status::internal, "the message begins with a byte that is neither 0 nor 1");
+      return finish(server, exchange, Status::internal, "invalid compressed flag: must be 0 or 1");
     case Kind::partial:
-      return finish(server, exchange, Status::internal, "the message is shorter than it says");
+      return finish(server, exchange, Status::internal, "incomplete message");
     case Kind::whole:
       return;
   }

@@ -1,4 +1,4 @@
-// How a gRPC call is answered over HTTP/2.
+// Answers gRPC calls over HTTP/2.
 #pragma once
 
 #include <span>
@@ -13,33 +13,33 @@ namespace weir::frontend {
 using wire::grpc::Status;
 using wire::http2::Exchange;
 
-// The head of every answer that has a message.
-[[nodiscard]] std::span<const Header> answer_head() noexcept;
+// The header block of a response with messages.
+[[nodiscard]] std::span<const Header> response_head() noexcept;
 
-// The end of a call that went well, or did not go on.
+// Ends a call. `why` is the grpc-message of a failure.
 void finish(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why = {});
 
-// `write(out)` appends the message.
+// Sends a message, which `write(out)` appends.
 template <class Write>
-void say(wire::http2::Server& server, Exchange& exchange, const Write& write) {
-  if (!exchange.answered()) server.begin(exchange, answer_head());
+void send_message(wire::http2::Server& server, Exchange& exchange, const Write& write) {
+  if (!exchange.answered()) server.begin(exchange, response_head());
   std::string& out = server.reply(exchange);
   wire::grpc::append_message(out, [&] { write(out); });
   server.send(exchange);
 }
 
-// A unary answer.
+// Sends a unary response.
 template <class Write>
 void answer(wire::http2::Server& server, Exchange& exchange, const Write& write) {
-  say(server, exchange, write);
+  send_message(server, exchange, write);
   finish(server, exchange, Status::ok);
 }
 
-// The one message of a unary request. Without one, and with more, it is refused here; then it is false.
-[[nodiscard]] bool sole_message(wire::http2::Server& server, Exchange& exchange, std::size_t longest,
+// Reads the message of a unary request. Otherwise ends the call with an error and returns false.
+[[nodiscard]] bool sole_message(wire::http2::Server& server, Exchange& exchange, std::size_t max_size,
                                 std::string_view& message);
 
-// Ends a call whose next message is none.
+// Ends a call that sent an invalid message.
 void refuse_message(wire::http2::Server& server, Exchange& exchange, wire::grpc::MessageStep::Kind kind);
 
 }  // namespace weir::frontend

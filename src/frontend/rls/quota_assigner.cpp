@@ -7,11 +7,11 @@ namespace {
 
 __extension__ using Exact = __int128;
 
-// What fits into a field of Envoy's token bucket.
+// The maximum of the fields of Envoy's token bucket.
 constexpr std::uint64_t max_units = UINT32_MAX;
 
-std::uint64_t held_to(Exact number, std::uint64_t most) noexcept {
-  return number > Exact{most} ? most : static_cast<std::uint64_t>(number);
+std::uint64_t clamped(Exact number, std::uint64_t max) noexcept {
+  return number > Exact{max} ? max : static_cast<std::uint64_t>(number);
 }
 
 Exact rounded_up(Exact number, Exact by) noexcept {
@@ -20,50 +20,50 @@ Exact rounded_up(Exact number, Exact by) noexcept {
 
 }  // namespace
 
-std::uint64_t QuotaAssigner::Place::per_fill() const noexcept {
+std::uint64_t QuotaAssigner::State::per_fill() const noexcept {
   std::uint64_t largest = 0;
-  for (const Hold& hold : holds) largest = std::max(largest, hold.share.per_fill);
+  for (const Assignment& assignment : assignments) largest = std::max(largest, assignment.share.per_fill);
   return largest;
 }
 
-Instant QuotaAssigner::Place::next_end() const noexcept {
+Instant QuotaAssigner::State::next_expiration() const noexcept {
   Instant next = Instant::max();
-  for (const Hold& hold : holds) next = std::min(next, hold.until);
+  for (const Assignment& assignment : assignments) next = std::min(next, assignment.until);
   return next;
 }
 
-QuotaAssigner::Held QuotaAssigner::held_by(const Place& place) noexcept {
-  Held held{.per_fill = place.per_fill()};
-  for (const Hold& hold : place.holds) held.burst += hold.share.burst;
-  if (place.has_left || place.holds.empty()) return held;
-  held.latest_burst = place.holds.back().share.burst;
-  held.latest_per_fill = place.holds.back().share.per_fill;
-  return held;
+QuotaAssigner::Sums QuotaAssigner::sums_of(const State& state) noexcept {
+  Sums sums{.per_fill = state.per_fill()};
+  for (const Assignment& assignment : state.assignments) sums.burst += assignment.share.burst;
+  if (state.has_left || state.assignments.empty()) return sums;
+  sums.latest_burst = state.assignments.back().share.burst;
+  sums.latest_per_fill = state.assignments.back().share.per_fill;
+  return sums;
 }
 
-void QuotaAssigner::count_in(Holder holder, const Place& place) {
-  if (place.holds.empty()) return;
-  ends_.emplace(place.next_end(), holder);
-  const Held own = held_by(place);
-  held_.burst += own.burst;
-  held_.per_fill += own.per_fill;
-  held_.latest_burst += own.latest_burst;
-  held_.latest_per_fill += own.latest_per_fill;
+void QuotaAssigner::count_in(Holder holder, const State& state) {
+  if (state.assignments.empty()) return;
+  expirations_.emplace(state.next_expiration(), holder);
+  const Sums own = sums_of(state);
+  sums_.burst += own.burst;
+  sums_.per_fill += own.per_fill;
+  sums_.latest_burst += own.latest_burst;
+  sums_.latest_per_fill += own.latest_per_fill;
 }
 
-void QuotaAssigner::count_out(Holder holder, const Place& place) {
-  if (place.holds.empty()) return;
-  ends_.erase({place.next_end(), holder});
-  const Held own = held_by(place);
-  held_.burst -= own.burst;
-  held_.per_fill -= own.per_fill;
-  held_.latest_burst -= own.latest_burst;
-  held_.latest_per_fill -= own.latest_per_fill;
+void QuotaAssigner::count_out(Holder holder, const State& state) {
+  if (state.assignments.empty()) return;
+  expirations_.erase({state.next_expiration(), holder});
+  const Sums own = sums_of(state);
+  sums_.burst -= own.burst;
+  sums_.per_fill -= own.per_fill;
+  sums_.latest_burst -= own.latest_burst;
+  sums_.latest_per_fill -= own.latest_per_fill;
 }
 
-QuotaAssigner::Place& QuotaAssigner::visit(Holder holder) {
+QuotaAssigner::State& QuotaAssigner::visit(Holder holder) {
   ++visited_;
-  return places_.at(holder);
+  return holders_.at(holder);
 }
 
 QuotaAssigner::QuotaAssigner(const Numbers& numbers, Instant now) : at_(now) {
@@ -78,54 +78,55 @@ void QuotaAssigner::set_numbers(const Numbers& numbers) {
   const Wide count = std::max<std::uint64_t>(numbers.rate.count, 1);
   const Wide second = Duration(std::chrono::seconds(1)).count();
   const auto longest = static_cast<std::uint64_t>(max_fill.count());
-  const std::uint64_t seconds = held_to(rounded_up(per * fewest_per_fill, count * second), longest);
+  const std::uint64_t seconds = clamped(rounded_up(per * min_per_fill, count * second), longest);
   fill_ = std::chrono::seconds(std::max<std::uint64_t>(seconds, 1));
-  per_fill_ = held_to(Wide{numbers.rate.count} * fill_micros() / per, max_units);
+  per_fill_ = clamped(Wide{numbers.rate.count} * fill_micros() / per, max_units);
 }
 
 void QuotaAssigner::change(const Numbers& numbers, Instant now) {
-  advance(now, SIZE_MAX);  // the old rate up to now
+  advance(now, SIZE_MAX);  // applies the old rate up to now
   const Wide before = fill_micros();
   set_numbers(numbers);
   is_divided_ = false;
   if (before != fill_micros()) {
     known_.clear();
-    held_ = {};
-    ends_.clear();
-    for (auto& [holder, place] : places_) {
+    sums_ = {};
+    expirations_.clear();
+    for (auto& [holder, state] : holders_) {
       ++visited_;
-      for (Hold& hold : place.holds) {
-        hold.share.per_fill = held_to(rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), max_units);
+      for (Assignment& assignment : state.assignments) {
+        assignment.share.per_fill =
+            clamped(rounded_up(Wide{assignment.share.per_fill} * fill_micros(), before), max_units);
       }
-      count_in(holder, place);
-      if (!place.wanted) continue;
-      place.wanted = held_to(Wide{*place.wanted} * fill_micros() / before, max_units);
-      if (!place.has_left) known_.insert({*place.wanted, holder});
+      count_in(holder, state);
+      if (!state.demand) continue;
+      state.demand = clamped(Wide{*state.demand} * fill_micros() / before, max_units);
+      if (!state.has_left) known_.insert({*state.demand, holder});
     }
   }
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_.burst});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{sums_.burst});
   pool_ = std::min(pool_ / before, room) * fill_micros();
 }
 
 QuotaAssigner::Holder QuotaAssigner::join() {
-  places_.emplace(next_, Place{});
+  holders_.emplace(next_, State{});
   unknown_.insert({0, next_});
   is_divided_ = false;
   return next_++;
 }
 
 void QuotaAssigner::leave(Holder holder) {
-  Place& place = visit(holder);
-  forget_demand(holder, place);
-  count_out(holder, place);
-  place.has_left = true;
-  count_in(holder, place);
-  if (place.holds.empty()) places_.erase(holder);
+  State& state = visit(holder);
+  forget_demand(holder, state);
+  count_out(holder, state);
+  state.has_left = true;
+  count_in(holder, state);
+  if (state.assignments.empty()) holders_.erase(holder);
 }
 
-void QuotaAssigner::forget_demand(Holder holder, const Place& place) {
-  if (place.wanted) {
-    known_.erase({*place.wanted, holder});
+void QuotaAssigner::forget_demand(Holder holder, const State& state) {
+  if (state.demand) {
+    known_.erase({*state.demand, holder});
   } else {
     unknown_.erase({0, holder});
   }
@@ -134,32 +135,32 @@ void QuotaAssigner::forget_demand(Holder holder, const Place& place) {
 
 void QuotaAssigner::set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over) {
   const Wide time = std::max<Duration::rep>(over.count(), 1);
-  const std::uint64_t in_a_fill = held_to(Wide{requests} * fill_micros() / time, max_units);
-  const std::uint64_t units = held_to(Wide{in_a_fill} * each.units(), max_units);
-  Place& place = visit(holder);
-  forget_demand(holder, place);
-  place.wanted = held_to(Wide{units} + units / 8 + 1, max_units);  // demand is never quite even
-  known_.insert({*place.wanted, holder});
+  const std::uint64_t in_a_fill = clamped(Wide{requests} * fill_micros() / time, max_units);
+  const std::uint64_t units = clamped(Wide{in_a_fill} * each.units(), max_units);
+  State& state = visit(holder);
+  forget_demand(holder, state);
+  state.demand = clamped(Wide{units} + units / 8 + 1, max_units);  // headroom, because demand fluctuates
+  known_.insert({*state.demand, holder});
 }
 
 QuotaAssigner::Share QuotaAssigner::fair(Holder holder) {
   if (!is_divided_) divide();
-  const Place& place = visit(holder);
-  const std::uint64_t wanted = place.wanted.value_or(division_.unknown);
-  Share share{.per_fill = wanted};
-  if (wanted > division_.level) {
-    const bool has_one_more = rank(holder, place) >= division_.one_more_from;
+  const State& state = visit(holder);
+  const std::uint64_t demand = state.demand.value_or(division_.unknown);
+  Share share{.per_fill = demand};
+  if (demand > division_.level) {
+    const bool has_one_more = rank(holder, state) >= division_.one_more_from;
     share.per_fill = division_.level + (has_one_more ? 1 : 0);
   }
   share.per_fill += division_.beyond_demand;
   const Wide with_holders = burst_ - burst_ / 2;
   const Wide part = per_fill_ == 0 ? 0 : with_holders * share.per_fill / per_fill_;
-  share.burst = burst_ == 0 ? 0 : held_to(std::max<Wide>(part, 1), max_units);
+  share.burst = burst_ == 0 ? 0 : clamped(std::max<Wide>(part, 1), max_units);
   return share;
 }
 
-// The smallest demands are met first; what they leave is for the larger ones. To meet all demands up to w, and to give
-// w to everyone else, takes more with every w: so the last one that can be met is found by descent.
+// The smallest demands are met first. If each holder gets its demand but at most w, the total grows with w, so the
+// largest demand that can be met is found by descending the tree of demands.
 void QuotaAssigner::divide() noexcept {
   is_divided_ = true;
   const std::uint64_t known = known_.count();
@@ -168,7 +169,7 @@ void QuotaAssigner::divide() noexcept {
   division_ = {};
   if (count == 0) return;
   const std::uint64_t assumed = std::max<std::uint64_t>(1, per_fill_ / count);
-  const std::uint64_t whole = per_fill_ - per_fill_ / 20;  // the rest fills the pool, which pays for changes
+  const std::uint64_t whole = per_fill_ - per_fill_ / 20;  // the rest refills the pool, which new assignments consume
   const auto is_too_much = [&](std::uint64_t units, const QuotaDemands::Prefix& before) {
     return before.sum + units * (known - before.count) + std::min(units, assumed) * unknown > whole;
   };
@@ -187,12 +188,12 @@ void QuotaAssigner::divide() noexcept {
   }
 }
 
-std::uint64_t QuotaAssigner::rank(Holder holder, const Place& place) const noexcept {
+std::uint64_t QuotaAssigner::rank(Holder holder, const State& state) const noexcept {
   const std::uint64_t assumed = division_.unknown;
-  if (!place.wanted) return unknown_.rank({0, holder}) + known_.rank({assumed, holder});
-  const std::uint64_t wanted = *place.wanted;
-  const std::uint64_t unknown = wanted < assumed ? 0 : wanted > assumed ? unknown_.count() : unknown_.rank({0, holder});
-  return known_.rank({wanted, holder}) + unknown;
+  if (!state.demand) return unknown_.rank({0, holder}) + known_.rank({assumed, holder});
+  const std::uint64_t demand = *state.demand;
+  const std::uint64_t unknown = demand < assumed ? 0 : demand > assumed ? unknown_.count() : unknown_.rank({0, holder});
+  return known_.rank({demand, holder}) + unknown;
 }
 
 std::uint64_t QuotaAssigner::reserve() const noexcept {
@@ -202,15 +203,15 @@ std::uint64_t QuotaAssigner::reserve() const noexcept {
 QuotaAssigner::Share QuotaAssigner::offer(Holder holder, Instant now) {
   advance(now);
   Share share = fair(holder);
-  const Place& place = visit(holder);
-  if (place.holds.size() >= max_holds) return {};
-  const std::uint64_t own = place.per_fill();
-  const std::uint64_t others = held_.per_fill - own;
+  const State& state = visit(holder);
+  if (state.assignments.size() >= max_assignments) return {};
+  const std::uint64_t own = state.per_fill();
+  const std::uint64_t others = sums_.per_fill - own;
   std::uint64_t rate_left = others < per_fill_ ? per_fill_ - others : 0;
-  std::uint64_t burst_left = held_to(pool_ / fill_micros(), max_units);
-  const bool is_lowered = !place.holds.empty() && share.per_fill < place.holds.back().share.per_fill;
+  std::uint64_t burst_left = clamped(pool_ / fill_micros(), max_units);
+  const bool is_lowered = !state.assignments.empty() && share.per_fill < state.assignments.back().share.per_fill;
   if (!is_lowered) burst_left -= std::min(burst_left, reserve());
-  if (!place.wanted) {  // others may come with it
+  if (!state.demand) {  // the demand is unknown, and other new holders may follow
     rate_left = std::max(own, rate_left - rate_left / 2);
     burst_left -= burst_left / 2;
   }
@@ -222,55 +223,55 @@ QuotaAssigner::Share QuotaAssigner::offer(Holder holder, Instant now) {
 void QuotaAssigner::assign(Holder holder, const Share& share, Instant now, Instant until) {
   advance(now);
   pool_ -= Wide{share.burst} * fill_micros();
-  Place& place = visit(holder);
-  count_out(holder, place);
-  place.holds.push_back({share, until});
-  count_in(holder, place);
+  State& state = visit(holder);
+  count_out(holder, state);
+  state.assignments.push_back({share, until});
+  count_in(holder, state);
 }
 
 void QuotaAssigner::extend(Holder holder, Instant until) {
-  Place& place = visit(holder);
-  if (place.holds.empty()) return;
-  count_out(holder, place);
-  place.holds.back().until = std::max(place.holds.back().until, until);
-  count_in(holder, place);
+  State& state = visit(holder);
+  if (state.assignments.empty()) return;
+  count_out(holder, state);
+  state.assignments.back().until = std::max(state.assignments.back().until, until);
+  count_in(holder, state);
 }
 
-bool QuotaAssigner::is_as_new(Instant now) {
+bool QuotaAssigner::is_pristine(Instant now) {
   advance(now);
-  return places_.empty() && pool_ >= Wide{burst_} * fill_micros();
+  return holders_.empty() && pool_ >= Wide{burst_} * fill_micros();
 }
 
 std::uint64_t QuotaAssigner::pool(Instant now) {
   advance(now);
-  return held_to(pool_ / fill_micros(), max_units);
+  return clamped(pool_ / fill_micros(), max_units);
 }
 
-// Rates are free from the end of each hold on.
+// Stops at each expiration, because it changes the unassigned rate.
 void QuotaAssigner::advance(Instant now, std::size_t max_visits) {
-  for (; !ends_.empty() && ends_.begin()->first <= now; --max_visits) {
+  for (; !expirations_.empty() && expirations_.begin()->first <= now; --max_visits) {
     if (max_visits == 0) return;
-    const auto [end, holder] = *ends_.begin();
+    const auto [end, holder] = *expirations_.begin();
     fill_until(end);
-    end_holds(holder, end);
+    expire_assignments(holder, end);
   }
   fill_until(now);
 }
 
 void QuotaAssigner::fill_until(Instant now) {
   if (now <= at_) return;
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_.burst}) * fill_micros();
-  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{held_.per_fill});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{sums_.burst}) * fill_micros();
+  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{sums_.per_fill});
   pool_ = std::min(pool_ + rate * (now - at_).count(), std::max(room, pool_));
   at_ = now;
 }
 
-void QuotaAssigner::end_holds(Holder holder, Instant now) {
-  Place& place = visit(holder);
-  count_out(holder, place);
-  std::erase_if(place.holds, [&](const Hold& hold) { return hold.until <= now; });
-  count_in(holder, place);
-  if (place.has_left && place.holds.empty()) places_.erase(holder);
+void QuotaAssigner::expire_assignments(Holder holder, Instant now) {
+  State& state = visit(holder);
+  count_out(holder, state);
+  std::erase_if(state.assignments, [&](const Assignment& assignment) { return assignment.until <= now; });
+  count_in(holder, state);
+  if (state.has_left && state.assignments.empty()) holders_.erase(holder);
 }
 
 }  // namespace weir::frontend

@@ -1,25 +1,24 @@
 // Divides one limit, for one consumer, among the Envoys that enforce it (docs/decisions/0016).
 //
-// What is not given out is the pool. A holder is one bucket of one stream; a hold is an assignment that may be in force
-// there. Three invariants, of which the bound follows (burst + T / token in every stretch T, over all holders):
+// The pool is the unassigned part of the burst. A holder is one bucket of one stream; it has the assignments that may
+// be active there. Three invariants imply the bound (burst + T / token in every period T, over all holders):
 //
-// 1. pool + the bursts of all holds <= the limit's burst. A new assignment is a new, full bucket in Envoy: its burst is
-//    taken out of the pool, and does not come back when it ends.
-// 2. The rates of all holders together <= the limit's rate. A holder's rate is the largest of its holds: nobody says
-//    when a new one has replaced an old one.
-// 3. The pool grows by the rate that is not given out, and by nothing else.
+// 1. pool + the bursts of all assignments <= the limit's burst. A new assignment is a new, full bucket in Envoy: its
+//    burst is taken from the pool and is not returned when it expires.
+// 2. The sum of the rates of all holders <= the limit's rate. A holder's rate is that of its largest
+//    assignment, because it is unknown when a new one replaces an old one.
+// 3. The pool grows by the unassigned rate only.
 //
-// A hold counts until the time that it was made with, whatever becomes of its holder. Pure: time is passed in, and time
-// that goes back stands still. Not thread-safe.
+// An assignment counts until it expires, even if its holder leaves. Time is passed in; a time before the last one has
+// no effect. Not thread-safe.
 //
-// What a call costs does not grow with the number of holders, but for a logarithm:
+// The cost of a call is logarithmic in the number of holders:
 //
-// 4. Sums are running sums. A call visits the holder that it is about, at most `max_ends` holders whose holds have
-//    ended, and for each of them O(log n) nodes of an ordered set.
-// 5. If more holds have ended than that, time stands at the last end until the next call goes on: meanwhile what has
-//    ended still counts, and the pool does not grow.
-// 6. change() is the exception. It visits every holder once if the fill interval changes; its callers see to it that
-//    this is rare.
+// 4. Sums are maintained incrementally. A call visits its own holder, at most `max_expired` holders with expired
+//    assignments, and for each of them O(log n) nodes of an ordered set.
+// 5. If more holders have expired assignments, time stops at the last expiration until the next call. The remaining
+//    expired assignments still count, and the pool does not grow.
+// 6. change() visits every holder if the fill interval changes. Its callers must keep that rare.
 #pragma once
 
 #include <chrono>
@@ -40,7 +39,7 @@ namespace weir::frontend {
 
 class QuotaAssigner {
  public:
-  // Of the limit, or of this node's part of it.
+  // The numbers of the limit, or of this node's share of it.
   struct Numbers {
     std::uint64_t burst = 0;
     Rate rate;
@@ -48,126 +47,127 @@ class QuotaAssigner {
     friend bool operator==(const Numbers&, const Numbers&) = default;
   };
 
-  // A part of the limit: so much at once, and so much in every fill interval. Nothing, if one of them is zero.
+  // A share of the limit. It is empty if either number is zero.
   struct Share {
     std::uint64_t burst = 0;
     std::uint64_t per_fill = 0;
 
-    [[nodiscard]] bool is_nothing() const noexcept { return burst == 0 || per_fill == 0; }
+    [[nodiscard]] bool is_empty() const noexcept { return burst == 0 || per_fill == 0; }
     friend bool operator==(const Share&, const Share&) = default;
   };
 
   using Holder = std::uint64_t;
 
-  // What can be assigned is a whole number for each fill interval: it is so long that the limit has at least so many.
-  static constexpr std::uint64_t fewest_per_fill = 100;
-  // Envoy takes a slower rate than one a year for one a year.
+  // Shares are whole numbers per fill interval. The interval is long enough for the limit to have at least this many.
+  static constexpr std::uint64_t min_per_fill = 100;
+  // Envoy treats a rate below one per year as one per year.
   static constexpr std::chrono::seconds max_fill = std::chrono::days{365};
-  // Of one holder: then it is not offered another before one has ended.
-  static constexpr std::size_t max_holds = 8;
-  // Holders whose holds are ended by one call.
-  static constexpr std::size_t max_ends = 256;
+  // A holder with this many assignments gets no offer until one expires.
+  static constexpr std::size_t max_assignments = 8;
+  // The maximum number of holders whose assignments one call expires.
+  static constexpr std::size_t max_expired = 256;
 
   QuotaAssigner(const Numbers& numbers, Instant now);
 
-  // What is out counts on, and nobody gets a fresh burst.
+  // Active assignments keep counting, and no holder gets a new burst.
   void change(const Numbers& numbers, Instant now);
   [[nodiscard]] const Numbers& numbers() const noexcept { return numbers_; }
-  // At least a second, whole seconds. It changes with the numbers only.
+  // Returns whole seconds, at least one. The result depends on the numbers only.
   [[nodiscard]] std::chrono::seconds fill_interval() const noexcept { return fill_; }
 
   [[nodiscard]] Holder join();
   void leave(Holder holder);
-  // Its requests, admitted or not, over that time. Before it is told, the demand is not known.
+  // Sets the demand to these requests, admitted or not, in the time `over`. The demand is unknown before the first
+  // call.
   void set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over);
 
-  // What the holder is to have: max-min fair by demand. Of what nobody demands one half is divided evenly, the other is
-  // left for those who come.
+  // Returns the target share of the holder: max-min fair by demand. Half of the surplus is divided equally; the other
+  // half is kept for new holders.
   [[nodiscard]] Share fair(Holder holder);
-  // What it can be assigned now, at most its fair share; less where others still hold what it is to have.
+  // Returns the share that can be assigned now. It is below the fair share while others still have a part of that.
   [[nodiscard]] Share offer(Holder holder, Instant now);
-  // At most what was offered, at the same time.
+  // `share` must not exceed offer() at the same time.
   void assign(Holder holder, const Share& share, Instant now, Instant until);
-  // The same assignment again, sent while the last one was certainly in force.
+  // Renews the latest assignment, which must still be active in Envoy.
   void extend(Holder holder, Instant until);
 
-  // The numbers were lowered, and the latest assignments are more than there is.
+  // True if the numbers were lowered below the sum of the latest assignments.
   [[nodiscard]] bool is_overdrawn() const noexcept {
-    return held_.latest_burst > burst_ || held_.latest_per_fill > per_fill_;
+    return sums_.latest_burst > burst_ || sums_.latest_per_fill > per_fill_;
   }
-  // Nothing is out, and the pool is full.
-  [[nodiscard]] bool is_as_new(Instant now);
-  // Those who have left count for as long as something of theirs is out.
-  [[nodiscard]] std::size_t holders() const noexcept { return places_.size(); }
+  // True if there are no holders and the pool is full.
+  [[nodiscard]] bool is_pristine(Instant now);
+  // Includes holders that have left but have active assignments.
+  [[nodiscard]] std::size_t holders() const noexcept { return holders_.size(); }
 
-  // For tests and figures.
+  // For tests and metrics.
   [[nodiscard]] std::uint64_t pool(Instant now);
-  [[nodiscard]] std::uint64_t held_burst() const noexcept { return held_.burst; }
-  [[nodiscard]] std::uint64_t held_per_fill() const noexcept { return held_.per_fill; }
+  [[nodiscard]] std::uint64_t assigned_burst() const noexcept { return sums_.burst; }
+  [[nodiscard]] std::uint64_t assigned_per_fill() const noexcept { return sums_.per_fill; }
   [[nodiscard]] std::uint64_t per_fill() const noexcept { return per_fill_; }
-  // Holders, and nodes of demands, that all calls so far have visited.
+  // The number of holders and demand nodes visited by all calls.
   [[nodiscard]] std::uint64_t visited() const noexcept { return visited_ + known_.visited() + unknown_.visited(); }
 
  private:
   __extension__ using Wide = __int128;
 
-  struct Hold {
+  struct Assignment {
     Share share;
     Instant until;
   };
-  struct Place {
+  struct State {
     bool has_left = false;
-    std::optional<std::uint64_t> wanted;  // in a fill interval; none: not known
-    std::vector<Hold> holds;              // the last one is the latest
+    std::optional<std::uint64_t> demand;  // per fill interval; none: unknown
+    std::vector<Assignment> assignments;  // the latest is last
 
     [[nodiscard]] std::uint64_t per_fill() const noexcept;
-    [[nodiscard]] Instant next_end() const noexcept;
+    [[nodiscard]] Instant next_expiration() const noexcept;
   };
-  // Sums over holders.
-  struct Held {
+  // Sums over all holders.
+  struct Sums {
     std::uint64_t burst = 0;
     std::uint64_t per_fill = 0;
-    std::uint64_t latest_burst = 0;  // of the latest holds of those who have not left, as is the next
+    std::uint64_t latest_burst = 0;  // sum over the latest assignments of holders that have not left, like the next one
     std::uint64_t latest_per_fill = 0;
   };
-  // Demands up to `level` are met. The others have that, and those from `one_more_from` on, in the order of demands,
-  // one more: so everything is given out.
+  // Demands up to `level` are met. The other holders get `level`, and those from rank `one_more_from` on one unit more,
+  // so that nothing is left over.
   struct Division {
-    std::uint64_t unknown = 0;  // what counts as the demand of a holder that has not told
+    std::uint64_t unknown = 0;  // the assumed demand of a holder whose demand is unknown
     std::uint64_t level = 0;
     std::uint64_t one_more_from = 0;
-    std::uint64_t beyond_demand = 0;  // for everyone
+    std::uint64_t beyond_demand = 0;  // added to every share
   };
 
   void set_numbers(const Numbers& numbers);
-  void advance(Instant now, std::size_t max_visits = max_ends);
+  void advance(Instant now, std::size_t max_visits = max_expired);
   void fill_until(Instant now);
-  void end_holds(Holder holder, Instant now);
-  [[nodiscard]] static Held held_by(const Place& place) noexcept;
-  void count_in(Holder holder, const Place& place);
-  void count_out(Holder holder, const Place& place);
-  [[nodiscard]] Place& visit(Holder holder);
-  void forget_demand(Holder holder, const Place& place);
+  void expire_assignments(Holder holder, Instant now);
+  [[nodiscard]] static Sums sums_of(const State& state) noexcept;
+  void count_in(Holder holder, const State& state);
+  void count_out(Holder holder, const State& state);
+  [[nodiscard]] State& visit(Holder holder);
+  void forget_demand(Holder holder, const State& state);
   void divide() noexcept;
-  // Of those who have not left, in the order of demands.
-  [[nodiscard]] std::uint64_t rank(Holder holder, const Place& place) const noexcept;
+  // The rank among the holders that have not left, ordered by demand.
+  [[nodiscard]] std::uint64_t rank(Holder holder, const State& state) const noexcept;
   [[nodiscard]] Wide fill_micros() const noexcept { return Duration(fill_).count(); }
-  // What has to stay in the pool unless a rate is lowered, so that one always can be.
+  // The part of the pool reserved for lowering rates.
   [[nodiscard]] std::uint64_t reserve() const noexcept;
 
   Numbers numbers_;
   std::uint64_t burst_ = 0;
   std::chrono::seconds fill_{1};
-  std::uint64_t per_fill_ = 0;  // of the limit
+  std::uint64_t per_fill_ = 0;  // units of the limit per fill interval
   Instant at_;
-  Wide pool_ = 0;  // in units x microseconds of the fill interval: exact
-  std::unordered_map<Holder, Place> places_;
+  Wide pool_ = 0;  // in units x microseconds of the fill interval, which is exact
+  std::unordered_map<Holder, State> holders_;
   Holder next_ = 0;
-  // Those who have not left are in one of them.
+  // Each holder that has not left is in one of these.
   QuotaDemands known_;
-  QuotaDemands unknown_;                       // of zero units
-  std::set<std::pair<Instant, Holder>> ends_;  // the next one of each holder that has holds
-  Held held_;
+  QuotaDemands unknown_;                              // holders without a known demand, entered with zero units
+  std::set<std::pair<Instant, Holder>> expirations_;  // the next expiration of each holder that has assignments
+  Sums sums_;
   Division division_;
   bool is_divided_ = false;
   std::uint64_t visited_ = 0;

@@ -5,9 +5,9 @@
 namespace weir::frontend {
 namespace {
 
-using Said = QuotaAction::Kind;
+using ActionKind = QuotaAction::Kind;
 
-// Reports that come closer together count as one.
+// Reports within this time count as one.
 constexpr Duration min_count = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -18,7 +18,7 @@ bool QuotaBucket::Tokens::is_at_least(unsigned tenths, const Tokens& other) cons
 }
 
 QuotaBucket::QuotaBucket(bool admits, const QuotaTimes& times, Instant now)
-    : times_(times), admits_(admits), heard_at_(now), used_at_(now), counted_from_(now) {}
+    : times_(times), admits_(admits), reported_at_(now), used_at_(now), counted_from_(now) {}
 
 QuotaBucket::QuotaBucket(std::span<const Part> parts, const QuotaTimes& times, Instant now)
     : QuotaBucket(false, times, now) {
@@ -30,15 +30,15 @@ QuotaBucket::~QuotaBucket() {
 }
 
 void QuotaBucket::report(std::uint64_t requests, Instant now) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 53;
-  heard_at_ = now;
+  constexpr std::uint64_t max_counted = std::uint64_t{1} << 53;
+  reported_at_ = now;
   if (requests > 0) used_at_ = now;
-  if (!has_begun_) {  // it tells of the bucket, and not of a time
-    has_begun_ = true;
+  if (!is_counting_) {  // the first report covers an unknown period
+    is_counting_ = true;
     counted_from_ = now;
     return;
   }
-  counted_ = std::min(most, counted_ + std::min(most, requests));
+  counted_ = std::min(max_counted, counted_ + std::min(max_counted, requests));
   const Duration passed = now - counted_from_;
   if (passed < min_count) return;
   interval_ = passed;
@@ -48,32 +48,32 @@ void QuotaBucket::report(std::uint64_t requests, Instant now) {
 }
 
 std::optional<QuotaAction> QuotaBucket::next(Instant now) {
-  if (is_forgotten(now)) return QuotaAction{.kind = Said::abandon};
+  if (is_abandoned(now)) return QuotaAction{.kind = ActionKind::abandon};
   if (!parts_.empty()) return next_assignment(now);
-  if (!is_due(now)) return std::nullopt;
-  return say({.kind = admits_ ? Said::allow_all : Said::deny_all, .is_new = !said_}, now);
+  if (!is_renewal_due(now)) return std::nullopt;
+  return record_sent({.kind = admits_ ? ActionKind::allow_all : ActionKind::deny_all, .is_new = !sent_}, now);
 }
 
 std::optional<QuotaAction> QuotaBucket::next_assignment(Instant now) {
-  const Tokens offered = least([&](const OwnPart& part) { return part.assigner->offer(part.holder, now); });
-  const bool in_force =
-      said_ && said_->kind == Said::token_bucket && now + times_.delivery <= said_at_ + said_->time_to_live;
-  const bool too_much = in_force && has_too_much();
-  const bool is_changed = !offered.is_nothing() && (!in_force || too_much || is_worth_it(offered));
+  const Tokens offered = min_over_parts([&](const OwnPart& part) { return part.assigner->offer(part.holder, now); });
+  const bool is_active =
+      sent_ && sent_->kind == ActionKind::token_bucket && now + times_.delivery <= sent_at_ + sent_->time_to_live;
+  const bool too_much = is_active && is_excessive();
+  const bool is_changed = !offered.is_empty() && (!is_active || too_much || is_worthwhile(offered));
   if (is_changed) return assign(offered, now);
-  if (!too_much && !is_due(now)) return std::nullopt;
-  if (too_much || !in_force) {
-    return say({.kind = Said::deny_all, .is_new = !said_ || said_->kind != Said::deny_all}, now);
+  if (!too_much && !is_renewal_due(now)) return std::nullopt;
+  if (too_much || !is_active) {
+    return record_sent({.kind = ActionKind::deny_all, .is_new = !sent_ || sent_->kind != ActionKind::deny_all}, now);
   }
-  QuotaAction again = *said_;
-  again.is_new = false;
-  again = say(again, now);
-  const Instant until = now + again.time_to_live + times_.delivery;
+  QuotaAction renewal = *sent_;
+  renewal.is_new = false;
+  renewal = record_sent(renewal, now);
+  const Instant until = now + renewal.time_to_live + times_.delivery;
   for (const OwnPart& part : parts_) part.assigner->extend(part.holder, until);
-  return again;
+  return renewal;
 }
 
-// In requests. Each costs the limit's own number of units, in the limit's own fill interval.
+// Converts units of the limit into requests.
 QuotaBucket::Tokens QuotaBucket::tokens_of(const OwnPart& part, const QuotaAssigner::Share& share) noexcept {
   constexpr std::chrono::seconds longest = QuotaAssigner::max_fill;
   Tokens tokens{.burst = share.burst / part.cost};
@@ -88,48 +88,48 @@ QuotaBucket::Tokens QuotaBucket::tokens_of(const OwnPart& part, const QuotaAssig
 }
 
 template <class ShareOf>
-QuotaBucket::Tokens QuotaBucket::least(const ShareOf& share_of) const {
-  Tokens least = tokens_of(parts_.front(), share_of(parts_.front()));
+QuotaBucket::Tokens QuotaBucket::min_over_parts(const ShareOf& share_of) const {
+  Tokens min = tokens_of(parts_.front(), share_of(parts_.front()));
   for (const OwnPart& part : std::span(parts_).subspan(1)) {
     const Tokens own = tokens_of(part, share_of(part));
-    least.burst = std::min(least.burst, own.burst);
-    if (own.is_at_least(10, least)) continue;
-    least.per_fill = own.per_fill;
-    least.fill = own.fill;
+    min.burst = std::min(min.burst, own.burst);
+    if (own.is_at_least(10, min)) continue;
+    min.per_fill = own.per_fill;
+    min.fill = own.fill;
   }
-  return least;
+  return min;
 }
 
 QuotaBucket::Tokens QuotaBucket::fair() const {
-  return least([](const OwnPart& part) { return part.assigner->fair(part.holder); });
+  return min_over_parts([](const OwnPart& part) { return part.assigner->fair(part.holder); });
 }
 
-QuotaBucket::Tokens QuotaBucket::has() const noexcept {
-  return {.burst = said_->max_tokens, .per_fill = said_->tokens_per_fill, .fill = said_->fill_interval};
+QuotaBucket::Tokens QuotaBucket::current() const noexcept {
+  return {.burst = sent_->max_tokens, .per_fill = sent_->tokens_per_fill, .fill = sent_->fill_interval};
 }
 
-bool QuotaBucket::has_too_much() const {
+bool QuotaBucket::is_excessive() const {
   const bool is_overdrawn =
       std::ranges::any_of(parts_, [](const OwnPart& part) { return part.assigner->is_overdrawn(); });
-  return is_overdrawn && (!fair().is_at_least(10, has()) || fair().burst < has().burst);
+  return is_overdrawn && (!fair().is_at_least(10, current()) || fair().burst < current().burst);
 }
 
-bool QuotaBucket::is_worth_it(const Tokens& offered) const {
+bool QuotaBucket::is_worthwhile(const Tokens& offered) const {
   const Tokens fair = this->fair();
-  const Tokens has = this->has();
-  if (!fair.is_at_least(9, has)) return true;
-  const bool is_raised = offered.is_at_least(11, has);
-  const bool is_ample = 2 * offered.burst >= fair.burst || offered.burst >= has.burst;
-  const bool is_fuller = offered.burst >= 2 * has.burst && offered.is_at_least(10, has);
+  const Tokens current = this->current();
+  if (!fair.is_at_least(9, current)) return true;
+  const bool is_raised = offered.is_at_least(11, current);
+  const bool is_ample = 2 * offered.burst >= fair.burst || offered.burst >= current.burst;
+  const bool is_fuller = offered.burst >= 2 * current.burst && offered.is_at_least(10, current);
   return (is_raised && is_ample) || is_fuller;
 }
 
 QuotaAction QuotaBucket::assign(const Tokens& tokens, Instant now) {
-  const QuotaAction action = say({.kind = Said::token_bucket,
-                                  .max_tokens = static_cast<std::uint32_t>(tokens.burst),
-                                  .tokens_per_fill = static_cast<std::uint32_t>(tokens.per_fill),
-                                  .fill_interval = tokens.fill},
-                                 now);
+  const QuotaAction action = record_sent({.kind = ActionKind::token_bucket,
+                                          .max_tokens = static_cast<std::uint32_t>(tokens.burst),
+                                          .tokens_per_fill = static_cast<std::uint32_t>(tokens.per_fill),
+                                          .fill_interval = tokens.fill},
+                                         now);
   const Instant until = now + action.time_to_live + times_.delivery;
   for (const OwnPart& part : parts_) {
     part.assigner->assign(part.holder, share_of(part, tokens), now, until);
@@ -145,21 +145,21 @@ QuotaAssigner::Share QuotaBucket::share_of(const OwnPart& part, const Tokens& to
   return {.burst = tokens.burst * part.cost, .per_fill = static_cast<std::uint64_t>(per_fill)};
 }
 
-QuotaAction QuotaBucket::say(QuotaAction action, Instant now) {
+QuotaAction QuotaBucket::record_sent(QuotaAction action, Instant now) {
   action.time_to_live = time_to_live();
-  said_ = action;
-  said_at_ = now;
+  sent_ = action;
+  sent_at_ = now;
   return action;
 }
 
-bool QuotaBucket::is_due(Instant now) const noexcept {
-  return !said_ || now >= said_at_ + (said_->time_to_live - times_.delivery) / 2;
+bool QuotaBucket::is_renewal_due(Instant now) const noexcept {
+  return !sent_ || now >= sent_at_ + (sent_->time_to_live - times_.delivery) / 2;
 }
 
-bool QuotaBucket::is_forgotten(Instant now) const noexcept {
+bool QuotaBucket::is_abandoned(Instant now) const noexcept {
   const Duration silence =
       interval_ ? std::clamp(3 * *interval_, times_.min_silence, times_.max_silence) : times_.max_silence;
-  return now >= used_at_ + times_.idle || now >= heard_at_ + silence;
+  return now >= used_at_ + times_.idle || now >= reported_at_ + silence;
 }
 
 std::chrono::seconds QuotaBucket::time_to_live() const noexcept {

@@ -1,12 +1,12 @@
-// What one Envoy is told about one of its buckets: its part of every limit that the bucket falls under, and when that
-// is to be said again. Pure: time is passed in. Not thread-safe: the assigners are shared.
+// Decides what to send to one Envoy about one of its buckets: its share of every limit that covers the bucket, and when
+// to renew it. Time is passed in. Not thread-safe, because the assigners are shared.
 //
-// 1. An assignment is changed only for a tenth of its rate or more, or if its burst at least doubles. Every change is a
-//    new, full bucket in Envoy, and is taken out of the pool of each limit.
-// 2. A rate is raised only by what the others have let go: they are told first, and what they had counts until it has
-//    ended.
-// 3. An assignment is said again only while the last one is certainly in force, with the same numbers. Later it would
-//    be a new one.
+// 1. An assignment changes only if its rate changes by a tenth or more, or if its burst at least doubles.
+//    Every change is a new, full bucket in Envoy, and its burst is taken from the pool of each limit.
+// 2. A rate is raised only by what other holders have given up. Their assignments are lowered first, and the old ones
+//    count until they expire.
+// 3. An assignment is renewed only while it is certainly active in Envoy, with the same numbers.
+//    A later renewal would create a new bucket.
 #pragma once
 
 #include <chrono>
@@ -22,55 +22,55 @@
 
 namespace weir::frontend {
 
-// Said about a bucket.
+// An action for a bucket.
 struct QuotaAction {
   enum class Kind : std::uint8_t { allow_all, deny_all, token_bucket, abandon };
 
   Kind kind = Kind::allow_all;
-  std::uint32_t max_tokens = 0;  // of a token bucket, as are the next two
+  std::uint32_t max_tokens = 0;  // set for a token bucket, like the next two
   std::uint32_t tokens_per_fill = 0;
   std::chrono::seconds fill_interval{};
   std::chrono::seconds time_to_live{};
-  bool is_new = true;  // and not the last one again
+  bool is_new = true;  // false: renews the last action
 
   friend bool operator==(const QuotaAction&, const QuotaAction&) = default;
 };
 
 struct QuotaTimes {
-  // An answer has reached all threads of its Envoy within this time, or never does.
+  // A response reaches all threads of its Envoy within this time, or never.
   Duration delivery = std::chrono::seconds(1);
-  // Of assignments: a second less than the time between two reports, within these bounds. So what is taken from one
-  // Envoy at a report is free for another at the next.
+  // The time to live of assignments is one second less than the report interval, within these bounds. So the share
+  // taken from one Envoy at a report is available to another at the next.
   std::chrono::seconds min_ttl{2};
   std::chrono::seconds max_ttl{30};
-  // A bucket without requests for so long is abandoned.
+  // A bucket without requests for this long is abandoned.
   Duration idle = std::chrono::seconds(60);
-  // A bucket of which nothing is reported is abandoned after three times its usual time, within these.
+  // A bucket without reports is abandoned after three report intervals, within these bounds.
   Duration min_silence = std::chrono::seconds(10);
   Duration max_silence = std::chrono::seconds(120);
 };
 
 class QuotaBucket {
  public:
-  // Of a limit that the bucket falls under.
+  // A limit that covers the bucket.
   struct Part {
     std::shared_ptr<QuotaAssigner> assigner;
-    Cost cost;  // of each request; not zero
+    Cost cost;  // per request; not zero
   };
 
-  // Under no limit; `admits` as the policy says.
+  // Creates a bucket that no limit covers.
   QuotaBucket(bool admits, const QuotaTimes& times, Instant now);
-  // Under at least one.
+  // `parts` must not be empty.
   QuotaBucket(std::span<const Part> parts, const QuotaTimes& times, Instant now);
-  // What it holds counts until it is over.
+  // The assignments of a destroyed bucket count until they expire.
   ~QuotaBucket();
   QuotaBucket(const QuotaBucket&) = delete;
   QuotaBucket& operator=(const QuotaBucket&) = delete;
 
-  // So many requests since the last one, admitted or not.
+  // `requests` is the number since the last report, admitted or not.
   void report(std::uint64_t requests, Instant now);
 
-  // What is to be said now, and then is said; none: nothing. Nothing more is to be said after `abandon`.
+  // Returns the action to send now, if any; the caller must send it. `abandon` is the last one.
   [[nodiscard]] std::optional<QuotaAction> next(Instant now);
 
  private:
@@ -79,49 +79,49 @@ class QuotaBucket {
     QuotaAssigner::Holder holder;
     std::uint64_t cost;
   };
-  // As Envoy has it: in requests.
+  // A token bucket in Envoy, counted in requests.
   struct Tokens {
     std::uint64_t burst = 0;
     std::uint64_t per_fill = 0;
     std::chrono::seconds fill{1};
 
-    [[nodiscard]] bool is_nothing() const noexcept { return burst == 0 || per_fill == 0; }
-    // Whether its rate is at least so many tenths of the other one's.
+    [[nodiscard]] bool is_empty() const noexcept { return burst == 0 || per_fill == 0; }
+    // True if its rate is at least this many tenths of the other's.
     [[nodiscard]] bool is_at_least(unsigned tenths, const Tokens& other) const noexcept;
   };
 
   [[nodiscard]] static Tokens tokens_of(const OwnPart& part, const QuotaAssigner::Share& share) noexcept;
   [[nodiscard]] static QuotaAssigner::Share share_of(const OwnPart& part, const Tokens& tokens) noexcept;
-  // Of what each limit gives.
+  // Returns the minimum over the shares of all limits.
   template <class ShareOf>
-  [[nodiscard]] Tokens least(const ShareOf& share_of) const;
+  [[nodiscard]] Tokens min_over_parts(const ShareOf& share_of) const;
   [[nodiscard]] std::optional<QuotaAction> next_assignment(Instant now);
-  // Whether it is time to say the same again.
-  [[nodiscard]] bool is_due(Instant now) const noexcept;
-  [[nodiscard]] bool is_forgotten(Instant now) const noexcept;
+  // True if the last action must be renewed.
+  [[nodiscard]] bool is_renewal_due(Instant now) const noexcept;
+  [[nodiscard]] bool is_abandoned(Instant now) const noexcept;
   [[nodiscard]] Tokens fair() const;
-  [[nodiscard]] Tokens has() const noexcept;  // of an assignment in force
-  // The policy was changed: this is due, whatever it costs.
-  [[nodiscard]] bool has_too_much() const;
-  // Every change costs: whether this one is large enough.
-  [[nodiscard]] bool is_worth_it(const Tokens& offered) const;
+  [[nodiscard]] Tokens current() const noexcept;  // requires an active assignment
+  // True if a policy change requires a smaller assignment, regardless of its cost.
+  [[nodiscard]] bool is_excessive() const;
+  // True if the change is large enough to justify its cost.
+  [[nodiscard]] bool is_worthwhile(const Tokens& offered) const;
   [[nodiscard]] QuotaAction assign(const Tokens& tokens, Instant now);
-  [[nodiscard]] QuotaAction say(QuotaAction action, Instant now);
+  [[nodiscard]] QuotaAction record_sent(QuotaAction action, Instant now);
   [[nodiscard]] std::chrono::seconds time_to_live() const noexcept;
 
   const QuotaTimes times_;
   const bool admits_;
   std::vector<OwnPart> parts_;
 
-  Instant heard_at_;
+  Instant reported_at_;
   Instant used_at_;
   Instant counted_from_;
   std::uint64_t counted_ = 0;
-  bool has_begun_ = false;            // the first report has come: from now on they are counted
+  bool is_counting_ = false;          // true after the first report
   std::optional<Duration> interval_;  // between two reports
 
-  std::optional<QuotaAction> said_;
-  Instant said_at_;
+  std::optional<QuotaAction> sent_;
+  Instant sent_at_;
 };
 
 }  // namespace weir::frontend

@@ -3,8 +3,8 @@
 namespace weir::frontend {
 namespace {
 
-// Hirai and Yamamoto, "Balancing weight-balanced trees": with these two, one rotation restores the balance after an
-// insertion or a removal.
+// Hirai and Yamamoto, "Balancing weight-balanced trees": with these parameters, one rotation restores the balance after
+// an insertion or a removal.
 constexpr std::uint32_t max_imbalance = 3;
 constexpr std::uint32_t single_rotation = 2;
 

@@ -1,8 +1,8 @@
-// The demands of the holders of one limit, smallest first; among equal ones the holder that joined first comes first.
-// A weight-balanced tree whose nodes know how many demands are below them, and their sum.
+// The demands of the holders of one limit, ordered by size and then by the order in which the holders joined.
+// A weight-balanced tree whose nodes store the count and the sum of the demands below them.
 //
-// Invariant: of two siblings, the heavier has at most three times the weight of the lighter. So for n demands every
-// function visits O(log n) nodes (at most 2.5 log2 n), whatever order they come and go in. Not thread-safe.
+// Invariant: of two siblings, the heavier has at most three times the weight of the lighter. So every function visits
+// O(log n) nodes (at most 2.5 log2 n), regardless of the order of insertions and removals. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class QuotaDemands {
     friend auto operator<=>(const Demand&, const Demand&) = default;
   };
 
-  // Demands before some position, and their sum.
+  // The count and the sum of the demands before a position.
   struct Prefix {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
@@ -32,17 +32,17 @@ class QuotaDemands {
   [[nodiscard]] std::uint64_t count() const noexcept { return nodes_[root_].count; }
   [[nodiscard]] std::uint64_t sum() const noexcept { return nodes_[root_].sum; }
 
-  // Must not be there yet.
+  // The demand must not be present.
   void insert(const Demand& demand) { root_ = insert_below(root_, demand); }
-  // Must be there.
+  // The demand must be present.
   void erase(const Demand& demand) { root_ = erase_below(root_, demand); }
   void clear();
 
-  // How many come before `demand`, whether that is there or not.
+  // The number of demands before `demand`, which need not be present.
   [[nodiscard]] std::uint64_t rank(const Demand& demand) const noexcept;
 
-  // Everything before the first demand for which `holds(units, prefix)` is true. Once it is true, it must be true for
-  // all that follow.
+  // Returns the prefix before the first demand for which `holds(units, prefix)` is true. It must then be true for all
+  // later demands.
   template <class Predicate>
   [[nodiscard]] Prefix before_first(const Predicate& holds) const {
     Prefix passed;
@@ -60,12 +60,12 @@ class QuotaDemands {
     return passed;
   }
 
-  // Nodes that were visited so far: for tests.
+  // The number of nodes visited so far, for tests.
   [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
 
  private:
   using Index = std::uint32_t;
-  static constexpr Index none = 0;  // its node has no weight
+  static constexpr Index none = 0;  // a sentinel node without weight
   enum Side : std::size_t { left, right };
   [[nodiscard]] static constexpr Side other(Side side) noexcept { return side == left ? right : left; }
 
@@ -73,15 +73,15 @@ class QuotaDemands {
     Demand demand;
     std::uint64_t sum = 0;
     std::uint32_t count = 0;
-    std::array<Index, 2> below{none, none};  // by Side
+    std::array<Index, 2> below{none, none};  // the children, indexed by Side
   };
 
   [[nodiscard]] Index insert_below(Index at, const Demand& demand);
   [[nodiscard]] Index erase_below(Index at, const Demand& demand);
-  // Removes the first demand below `at`, and says which it was.
+  // Removes the first demand below `at` and stores it in `first`.
   [[nodiscard]] Index take_first(Index at, Demand& first);
   [[nodiscard]] Index balanced(Index at);
-  // With its heavy child on top.
+  // Makes the heavy child the root of the subtree.
   [[nodiscard]] Index rotated(Index at, Side heavy);
   void add_up(Index at) noexcept;
   void release(Index at);

@@ -9,7 +9,7 @@
 namespace weir::frontend {
 namespace {
 
-constexpr std::string_view more_than_accepted = "this is more than is accepted here";
+constexpr std::string_view too_large = "message too large or too many unread responses";
 
 QuotaTerms::Limit terms_under(const policy::CompiledLimit& limit, const weir::Limit& numbers, std::string_view key,
                               Cost cost) {
@@ -41,7 +41,7 @@ std::uint64_t sum_of(const wire::rlqs::Usage& usage) noexcept {
 std::unique_ptr<QuotaCall> QuotaService::open(wire::http2::Server& server, Exchange& exchange) {
   auto stream = quotas_->open();
   if (!stream) {
-    finish(server, exchange, Status::resource_exhausted, "there are too many streams");
+    finish(server, exchange, Status::resource_exhausted, "too many quota streams");
     return nullptr;
   }
   return std::make_unique<QuotaCall>(QuotaCall{.exchange = &exchange, .stream = std::move(stream)});
@@ -57,11 +57,11 @@ bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::si
   std::size_t max_usages = buckets_of_turn;
   std::size_t max_visits = buckets_of_turn;
   for (;;) {
-    if (exchange.fault() != wire::http2::Fault::none) return over(Status::resource_exhausted, more_than_accepted);
+    if (exchange.fault() != wire::http2::Fault::none) return over(Status::resource_exhausted, too_large);
     call.has_unread = !report(call, max_usages);
-    if (call.has_unread) return tell(server, call, max_visits);
+    if (call.has_unread) return send_actions(server, call, max_visits);
     const auto step = wire::grpc::first_message(exchange.body(), max_message_size);
-    if (step.kind == StepKind::partial && !exchange.complete()) return tell(server, call, max_visits);
+    if (step.kind == StepKind::partial && !exchange.complete()) return send_actions(server, call, max_visits);
     if (step.kind == StepKind::partial && exchange.body().empty()) return over(Status::ok, {});
     if (step.kind != StepKind::whole) {
       refuse_message(server, exchange, step.kind);
@@ -77,18 +77,18 @@ bool QuotaService::read(wire::http2::Server& server, QuotaCall& call, std::strin
     finish(server, *call.exchange, status, why);
     return false;
   };
-  if (!reports_.read(message)) return refuse(Status::internal, "the message is no RateLimitQuotaUsageReports");
-  if (reports_.has_too_many()) return refuse(Status::resource_exhausted, more_than_accepted);
+  if (!reports_.read(message)) return refuse(Status::internal, "invalid RateLimitQuotaUsageReports message");
+  if (reports_.has_too_many()) return refuse(Status::resource_exhausted, too_large);
   if (call.domain.empty()) call.domain = reports_.domain();
-  if (call.domain.empty()) return refuse(Status::invalid_argument, "the first message has to name the domain");
+  if (call.domain.empty()) return refuse(Status::invalid_argument, "the first message must name the domain");
   if (!reports_.domain().empty() && reports_.domain() != call.domain) {
-    return refuse(Status::invalid_argument, "a stream has one domain");
+    return refuse(Status::invalid_argument, "the domain must not change within a stream");
   }
   const auto has_no_id = [](const wire::rlqs::Usage& usage) { return usage.entry_count == 0; };
   if (std::ranges::any_of(reports_.usages(), has_no_id)) {
-    return refuse(Status::invalid_argument, "a bucket has no id");
+    return refuse(Status::invalid_argument, "bucket id must not be empty");
   }
-  server.begin(*call.exchange, answer_head());
+  server.begin(*call.exchange, response_head());
   call.usages.clear();
   call.ids.clear();
   call.next_usage = call.next_id = 0;
@@ -112,21 +112,21 @@ bool QuotaService::report(QuotaCall& call, std::size_t& max_usages) {
   return true;
 }
 
-bool QuotaService::tell(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits) {
+bool QuotaService::send_actions(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits) {
   if (call.domain.empty()) return true;
   if (server.clogged()) {
-    finish(server, *call.exchange, Status::resource_exhausted, more_than_accepted);
+    finish(server, *call.exchange, Status::resource_exhausted, too_large);
     return false;
   }
   refresh();
   const Instant now = context_.now();
-  if (std::exchange(call.matched_by, policy_) != policy_) call.stream->match_again();
+  if (std::exchange(call.matched_by, policy_) != policy_) call.stream->rematch();
   std::string message;
   wire::rlqs::QuotaResponse response(message);
   max_visits = call.stream->collect(
       now, [&](std::string_view id) { return terms_of(call.domain, id); },
       [&](std::string_view id, const QuotaAction& action) { append_action(response, id, action); }, max_visits);
-  if (!message.empty()) say(server, *call.exchange, [&](std::string& out) { out += message; });
+  if (!message.empty()) send_message(server, *call.exchange, [&](std::string& out) { out += message; });
   return true;
 }
 
@@ -137,7 +137,7 @@ void QuotaService::close(std::unique_ptr<QuotaCall> call, net::Loop* loop) {
 }
 
 void QuotaService::refresh() {
-  const auto hold = context_.evaluator().hold();
+  const auto lock = context_.evaluator().lock();
   const std::string& digest = context_.evaluator().bindings().ruleset().digest;
   if (policy_ != 0 && digest == digest_) return;
   digest_ = digest;
@@ -145,7 +145,7 @@ void QuotaService::refresh() {
 }
 
 QuotaTerms QuotaService::terms_of(std::string_view domain, std::string_view id) {
-  const auto hold = context_.evaluator().hold();
+  const auto lock = context_.evaluator().lock();
   wire::rlqs::read_id(id, entries_);
   return domain == query_domain ? query_terms() : descriptor_terms(domain);
 }
@@ -164,7 +164,7 @@ QuotaTerms QuotaService::query_terms() {
     const policy::CompiledLimit& limit = matcher.ruleset().limits[part.limit];
     const auto& numbers = limit.live.by_tier[matched.caller.tier];
     if (limit.mode != policy::Mode::enforce || !numbers || part.cost == Cost{0}) continue;
-    // What an Envoy would hold it could not release.
+    // Envoy cannot release the units of a concurrency limit.
     if (numbers->algorithm() == Algorithm::concurrency) return {.admits = false, .limits = {}};
     terms.limits.push_back(terms_under(limit, *numbers, matched.key(i), part.cost));
   }

@@ -1,11 +1,11 @@
-// envoy.service.rate_limit_quota.v3.RateLimitQuotaService: an Envoy reports what it admitted and denied, and is told
-// how much it may admit by itself.
+// envoy.service.rate_limit_quota.v3.RateLimitQuotaService: an Envoy reports the requests that it admitted and denied,
+// and receives the share that it may admit by itself.
 //
-// The entries of a bucket's id are matched as those of a descriptor are, in any order; in the domain `weir` they are a
-// query. Requests that no limit covers are admitted; what the policy denies whatever is left, is denied.
+// The entries of a bucket id are matched like those of a descriptor, in any order; in the domain `weir` they are a
+// query. Requests that no limit covers are admitted. Requests that the policy always denies are denied.
 //
-// A stream may have many buckets, and report all of them at once. They are read, and spoken of, in turns
-// (`buckets_of_turn`), and so are the buckets of a stream that has ended released.
+// A stream may have many buckets and report all of them in one message. They are processed in turns of at most
+// `buckets_of_turn` buckets, and the buckets of an ended stream are released in turns too.
 #pragma once
 
 #include <cstddef>
@@ -27,54 +27,55 @@
 
 namespace weir::frontend {
 
-// A stream of an Envoy.
+// One stream of an Envoy.
 struct QuotaCall {
-  // A bucket of a message that is not read to its end.
+  // A bucket of a partially processed message.
   struct Usage {
     std::size_t id_size;
     std::uint64_t requests;
   };
 
-  Exchange* exchange;  // kept until the call is over
+  Exchange* exchange;  // kept until the call ends
   std::unique_ptr<QuotaStream> stream;
-  std::string domain{};          // empty: it has not been told
-  std::uint64_t matched_by = 0;  // which policy: QuotaService::policy_
-  std::vector<Usage> usages{};   // of one message, from `next_usage` on
+  std::string domain{};          // empty: not known yet
+  std::uint64_t matched_by = 0;  // QuotaService::policy_ at the last match
+  std::vector<Usage> usages{};   // usages of one message; unprocessed from `next_usage` on
   std::size_t next_usage = 0;
-  std::string ids{};  // theirs, from `next_id` on
+  std::string ids{};  // ids of the usages; unprocessed from `next_id` on
   std::size_t next_id = 0;
-  bool has_unread = false;  // messages, or usages of one
+  bool has_unread = false;  // unprocessed messages or usages
 };
 
-// One for each loop; its sessions use it in turn.
+// Each loop has one, shared by its sessions.
 class QuotaService {
  public:
   QuotaService(LoopContext& context, std::shared_ptr<Quotas> quotas) : context_(context), quotas_(std::move(quotas)) {}
 
-  // Null if there are too many; then the exchange is answered.
+  // Returns null and ends the call if there are too many streams.
   [[nodiscard]] std::unique_ptr<QuotaCall> open(wire::http2::Server& server, Exchange& exchange);
-  // How many buckets a session visits in one turn, in all of its calls together.
+  // The maximum number of buckets that a session visits in one turn, in all of its calls.
   static constexpr std::size_t buckets_of_turn = 256;
 
-  // Messages that are there, and what is to be said of the buckets in them; as much of both as a turn has. False: the
-  // call is over, and answered.
+  // Processes received messages and sends actions for their buckets, within the bound of a turn. Returns false if the
+  // call has ended.
   [[nodiscard]] bool receive(wire::http2::Server& server, QuotaCall& call, std::size_t max_message_size);
-  // What is to be said now. Takes the buckets that it visits from `max_visits`. False: the call is over, and answered.
-  [[nodiscard]] bool tell(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits);
-  // There is something left for the next turn.
+  // Sends the actions that are due. Subtracts the visited buckets from `max_visits`. Returns false if the call has
+  // ended.
+  [[nodiscard]] bool send_actions(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits);
+  // True if there is work for another turn.
   [[nodiscard]] static bool has_more(const QuotaCall& call) noexcept {
     return call.has_unread || call.stream->has_more();
   }
-  // The call is over: its buckets are released in turns of the loop, if there is one.
+  // Ends a call. Its buckets are released in turns of the loop, if there is one.
   void close(std::unique_ptr<QuotaCall> call, net::Loop* loop);
   [[nodiscard]] Turns& turns() noexcept { return turns_; }
 
  private:
-  // Reads a message into the call. False: the call is over, and answered.
+  // Reads a message into the call. Returns false if the call has ended.
   [[nodiscard]] bool read(wire::http2::Server& server, QuotaCall& call, std::string_view message);
-  // False: some of its usages are left.
+  // Returns false if usages are left.
   [[nodiscard]] bool report(QuotaCall& call, std::size_t& max_usages);
-  // Looks which policy is in force.
+  // Updates policy_ if the active policy has changed.
   void refresh();
   [[nodiscard]] QuotaTerms terms_of(std::string_view domain, std::string_view id);
   [[nodiscard]] QuotaTerms query_terms();
@@ -83,11 +84,11 @@ class QuotaService {
   LoopContext& context_;
   const std::shared_ptr<Quotas> quotas_;
   Turns turns_;
-  std::uint64_t policy_ = 0;  // another number for another one
-  std::string digest_;        // of the policy
+  std::uint64_t policy_ = 0;  // changes with the active policy
+  std::string digest_;        // digest of the active policy
   wire::rlqs::UsageReports reports_;
-  std::vector<wire::rlqs::Entry> entries_;  // of a bucket
-  std::vector<Header> headers_;             // of a query
+  std::vector<wire::rlqs::Entry> entries_;  // scratch: the entries of a bucket
+  std::vector<Header> headers_;             // scratch: the headers of a query
   std::vector<DescriptorEntry> descriptor_;
 };
 

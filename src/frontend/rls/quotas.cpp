@@ -9,11 +9,11 @@ namespace weir::frontend {
 namespace {
 
 constexpr std::uint64_t max_nodes = 10'000;
-constexpr Duration between_looks = std::chrono::seconds(10);
-// A change of the numbers of as many holders is no more than other work.
+constexpr Duration scan_interval = std::chrono::seconds(10);
+// Changing the numbers of this many holders is cheap.
 constexpr std::size_t few_holders = 64;
 
-// The same states at the same costs: only numbers differ.
+// True if the terms have the same states and costs; the numbers may differ.
 bool is_like(const QuotaTerms& one, const QuotaTerms& other) {
   const auto is_same = [](const QuotaTerms::Limit& a, const QuotaTerms::Limit& b) {
     return a.state == b.state && a.cost == b.cost;
@@ -23,7 +23,7 @@ bool is_like(const QuotaTerms& one, const QuotaTerms& other) {
 
 }  // namespace
 
-// New states are made with the new number from the start.
+// Unlocks the mutex between batches. States created then already use the new number of nodes.
 void Quotas::set_nodes(std::uint64_t nodes, Instant now) {
   std::unique_lock guard(mutex_);
   const std::uint64_t set = std::clamp<std::uint64_t>(nodes, 1, max_nodes);
@@ -32,7 +32,7 @@ void Quotas::set_nodes(std::uint64_t nodes, Instant now) {
   std::size_t changed = 0;
   for (auto& state : states_) {
     apply_numbers(state, now);
-    if (++changed % max_looked_at != 0) continue;
+    if (++changed % max_scanned != 0) continue;
     guard.unlock();
     guard.lock();
   }
@@ -76,7 +76,7 @@ std::shared_ptr<QuotaAssigner> Quotas::assigner(const QuotaTerms::Limit& limit, 
 }
 
 void Quotas::renumber(States::iterator state, Instant now) {
-  if (state->assigner->holders() <= few_holders || now >= state->changed_at + between_changes) {
+  if (state->assigner->holders() <= few_holders || now >= state->changed_at + min_change_interval) {
     apply_numbers(*state, now);
   } else if (!std::exchange(state->is_postponed, true)) {
     postponed_.push_back(state);
@@ -101,7 +101,7 @@ std::unique_ptr<QuotaBucket> Quotas::new_bucket(const QuotaTerms& terms, Instant
 }
 
 void Quotas::tidy(Instant now) {
-  if (!postponed_.empty() && now >= postponed_.front()->changed_at + between_changes) {
+  if (!postponed_.empty() && now >= postponed_.front()->changed_at + min_change_interval) {
     State& state = *postponed_.front();
     postponed_.pop_front();
     state.is_postponed = false;
@@ -111,44 +111,44 @@ void Quotas::tidy(Instant now) {
   forget_unused(now);
 }
 
-// A state that is not as new is kept: otherwise the next one to come would have a fresh burst.
+// Only pristine states are erased. Otherwise the next holder would get a new burst.
 void Quotas::forget_unused(Instant now) {
   if (is_changing_nodes_) return;
-  if (looked_at_ == states_.end()) {
-    if (now < round_begun_at_ + between_looks) return;
-    round_begun_at_ = now;
-    looked_at_ = states_.begin();
+  if (next_scanned_ == states_.end()) {
+    if (now < scan_started_at_ + scan_interval) return;
+    scan_started_at_ = now;
+    next_scanned_ = states_.begin();
   }
-  for (std::size_t i = 0; i < max_looked_at && looked_at_ != states_.end(); ++i) {
-    const State& state = *looked_at_;
-    if (!state.is_postponed && state.assigner.use_count() == 1 && state.assigner->is_as_new(now)) {
+  for (std::size_t i = 0; i < max_scanned && next_scanned_ != states_.end(); ++i) {
+    const State& state = *next_scanned_;
+    if (!state.is_postponed && state.assigner.use_count() == 1 && state.assigner->is_pristine(now)) {
       by_name_.erase(state.name);
-      looked_at_ = states_.erase(looked_at_);
+      next_scanned_ = states_.erase(next_scanned_);
     } else {
-      ++looked_at_;
+      ++next_scanned_;
     }
   }
 }
 
 void Quotas::release_batch() {
-  for (std::size_t i = 0; i < max_released && !left_.empty(); ++i) {
-    Entries& entries = left_.front();
+  for (std::size_t i = 0; i < max_released && !ended_.empty(); ++i) {
+    Entries& entries = ended_.front();
     entries.erase(entries.begin());
     --figures_.buckets;
-    if (entries.empty()) left_.pop_front();
+    if (entries.empty()) ended_.pop_front();
   }
 }
 
 bool Quotas::release_some() {
   const std::lock_guard guard(mutex_);
   release_batch();
-  return !left_.empty();
+  return !ended_.empty();
 }
 
 QuotaStream::~QuotaStream() {
   const std::lock_guard guard(quotas_.mutex_);
   --quotas_.figures_.streams;
-  if (!entries_.empty()) quotas_.left_.push_back(std::move(entries_));
+  if (!entries_.empty()) quotas_.ended_.push_back(std::move(entries_));
   quotas_.release_batch();
 }
 
@@ -163,7 +163,7 @@ void QuotaStream::report(std::string_view id, std::uint64_t requests, const Term
   found->second.bucket->report(requests, now);
 }
 
-// The policy is asked without the lock.
+// Calls `terms_of` without the mutex.
 Quotas::Entries::iterator QuotaStream::add(std::string_view id, const TermsOf& terms_of, Instant now) {
   const Quotas::Bounds& bounds = quotas_.bounds_;
   Quotas::Figures& figures = quotas_.figures_;
@@ -195,16 +195,16 @@ void QuotaStream::begin_round() {
   if (next_ == entries_.end()) next_ = entries_.begin();
 }
 
-std::size_t QuotaStream::collect(Instant now, const TermsOf& terms_of, const Say& say, std::size_t max_visits) {
+std::size_t QuotaStream::collect(Instant now, const TermsOf& terms_of, const Send& send, std::size_t max_visits) {
   {
     const std::lock_guard guard(quotas_.mutex_);
     quotas_.tidy(now);
   }
-  for (; max_visits > 0 && has_more(); --max_visits) visit(next_to_visit(), terms_of, say, now);
+  for (; max_visits > 0 && has_more(); --max_visits) visit(next_to_visit(), terms_of, send, now);
   return max_visits;
 }
 
-// No bucket of the round is visited while one that was reported waits: so none of those is erased.
+// Reported buckets come first, so that visiting a bucket of the round cannot erase one that is still in reported_.
 Quotas::Entries::iterator QuotaStream::next_to_visit() {
   if (reported_.empty()) return next_++;
   const auto at = reported_.front();
@@ -213,7 +213,7 @@ Quotas::Entries::iterator QuotaStream::next_to_visit() {
   return at;
 }
 
-void QuotaStream::visit(Entries::iterator at, const TermsOf& terms_of, const Say& say, Instant now) {
+void QuotaStream::visit(Entries::iterator at, const TermsOf& terms_of, const Send& send, Instant now) {
   auto& [id, entry] = *at;
   if (entry.matched_by != policy_) match(id, entry, terms_of, now);
   std::optional<QuotaAction> action;
@@ -228,7 +228,7 @@ void QuotaStream::visit(Entries::iterator at, const TermsOf& terms_of, const Say
       --figures.buckets;
     }
   }
-  say(id, *action);
+  send(id, *action);
   if (entry.bucket) return;
   if (next_ == at) ++next_;
   entries_.erase(at);
@@ -243,7 +243,7 @@ void QuotaStream::match(std::string_view id, Entry& entry, const TermsOf& terms_
     for (const QuotaTerms::Limit& limit : terms.limits) static_cast<void>(quotas_.assigner(limit, now));
   } else if (auto bucket = quotas_.new_bucket(terms, now)) {
     entry.bucket = std::move(bucket);
-  } else {  // no room for another limit: it is denied
+  } else {  // too many states: deny
     entry.bucket = std::make_unique<QuotaBucket>(false, quotas_.times_, now);
   }
   entry.terms = std::move(terms);

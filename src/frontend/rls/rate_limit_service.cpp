@@ -18,57 +18,57 @@ using wire::rls::RateLimitResponse;
 
 static_assert(wire::rls::RateLimitRequest::max_descriptors == table::max_group_size);
 
-// Answers are made a few at a time, and then written: so the code of each step is still in the processor's cache for
-// the next one, and what it made for the step behind.
-constexpr std::size_t made_at_once = 8;
+// Responses are built and written a few at a time, so that the code and the data of each step stay in the processor's
+// cache.
+constexpr std::size_t written_at_once = 8;
 
 Code code_of(bool admitted) noexcept {
   return admitted ? Code::ok : Code::over_limit;
 }
 
-// A denial that has no end has no reset to tell of.
+// A permanent denial has no reset time.
 bool waiting_helps(bool admitted, const Decision& decision) noexcept {
   return admitted || decision.retry_after.has_value();
 }
 
 wire::rls::DescriptorStatus status_of(const DescriptorStatus& status) {
-  wire::rls::DescriptorStatus told{.code = code_of(status.admitted)};
+  wire::rls::DescriptorStatus result{.code = code_of(status.admitted)};
   switch (status.kind) {
     case DescriptorStatus::Kind::unmatched:
       break;
     case DescriptorStatus::Kind::unlimited:
-      told.limit_remaining = UINT32_MAX;
+      result.limit_remaining = UINT32_MAX;
       break;
     case DescriptorStatus::Kind::limited:
-      told.current_limit = {wire::rls::in_units({status.numbers.limit, status.numbers.window}), status.name};
-      told.limit_remaining = status.decision.remaining;
-      if (waiting_helps(status.admitted, status.decision)) told.duration_until_reset = status.decision.reset_after;
+      result.current_limit = {wire::rls::in_units({status.numbers.limit, status.numbers.window}), status.name};
+      result.limit_remaining = status.decision.remaining;
+      if (waiting_helps(status.admitted, status.decision)) result.duration_until_reset = status.decision.reset_after;
       break;
   }
-  return told;
+  return result;
 }
 
 wire::rls::DescriptorStatus status_of(const policy::Ruleset& ruleset, const Verdict& verdict) {
-  wire::rls::DescriptorStatus told{.code = code_of(verdict.admitted)};
-  if (verdict.limit == Verdict::no_limit) return told;
+  wire::rls::DescriptorStatus result{.code = code_of(verdict.admitted)};
+  if (verdict.limit == Verdict::no_limit) return result;
   const policy::CompiledLimit& limit = ruleset.limits[verdict.limit];
   const auto& numbers = limit.live.by_tier[verdict.tier];
-  if (numbers) told.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
-  told.limit_remaining = verdict.decision.remaining;
-  if (waiting_helps(verdict.admitted, verdict.decision)) told.duration_until_reset = verdict.decision.reset_after;
-  return told;
+  if (numbers) result.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
+  result.limit_remaining = verdict.decision.remaining;
+  if (waiting_helps(verdict.admitted, verdict.decision)) result.duration_until_reset = verdict.decision.reset_after;
+  return result;
 }
 
 std::string_view unread_text(Unread why) noexcept {
   constexpr std::array<std::string_view, unread_names.size()> texts{
-      "This request is longer than what is evaluated here, so it is denied.",
-      "The metadata of this call is longer than what is evaluated here, so it is denied.",
-      "This request has more descriptors than are evaluated together, so it is denied.",
-      "This request has bytes where there can be none, so it is denied."};
+      "The request is too long to be evaluated, so it is denied.",
+      "The metadata of the call is too long to be evaluated, so it is denied.",
+      "The request has too many descriptors to be evaluated, so it is denied.",
+      "The request is malformed, so it is denied."};
   return texts[static_cast<std::size_t>(why)];
 }
 
-// Of the verdicts on one call, the one that its client is told of.
+// Orders the verdicts on one call. The client receives the tightest.
 bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
   if (one.admitted != other.admitted) return !one.admitted;
   if (!one.admitted && !one.retry_after) return other.retry_after.has_value();
@@ -78,18 +78,18 @@ bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
   return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;
 }
 
-// Where a key's value goes; null for a header field.
-std::string_view* place_of(Query& query, std::string_view key) noexcept {
+// Returns the field of the query for a key; null for a header.
+std::string_view* query_field(Query& query, std::string_view key) noexcept {
   if (key == "method") return &query.method;
   if (key == "path") return &query.path;
   if (key == "user") return &query.user;
   if (key == "api_key") return &query.api_key;
-  if (key == "ip" || key == "remote_address") return &query.ip;  // the second is what Envoy itself calls it
+  if (key == "ip" || key == "remote_address") return &query.ip;  // remote_address is Envoy's name
   if (key == "tier") return &query.tier;
   return nullptr;
 }
 
-// What is wrong with a request; empty: nothing.
+// Returns the error of a request; empty if it is valid.
 std::string_view fault_of(const wire::rls::RateLimitRequest& request) noexcept {
   if (request.domain().empty()) return "rate limit domain must not be empty";
   if (request.descriptors().empty()) return "rate limit descriptor list must not be empty";
@@ -108,8 +108,8 @@ bool read_query(std::span<const wire::rls::Entry> entries, Query& query, std::ve
   for (const wire::rls::Entry& entry : entries) {
     if (entry.key == "report") {
       is_report = entry.value == "true";
-    } else if (std::string_view* const place = place_of(query, entry.key)) {
-      *place = entry.value;
+    } else if (std::string_view* const field = query_field(query, entry.key)) {
+      *field = entry.value;
     } else {
       headers.push_back({entry.key, entry.value});
     }
@@ -124,7 +124,7 @@ std::unique_ptr<CallBatch> RateLimitService::new_batch() {
   return batch;
 }
 
-void RateLimitService::give_back(std::unique_ptr<CallBatch> batch) noexcept {
+void RateLimitService::release_batch(std::unique_ptr<CallBatch> batch) noexcept {
   batch->evaluation.reset();
   batch->calls.clear();
   batch->never_over.clear();
@@ -134,7 +134,7 @@ void RateLimitService::give_back(std::unique_ptr<CallBatch> batch) noexcept {
 
 void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, RateLimitMethod method,
                            std::string_view message) {
-  if (!request_.read(message)) return fail(server, exchange, Status::internal, "the message is no RateLimitRequest");
+  if (!request_.read(message)) return fail(server, exchange, Status::internal, "invalid RateLimitRequest message");
   if (request_.has_too_many()) return deny_unread(server, exchange, Unread::too_many_descriptors);
   if (const std::string_view fault = fault_of(request_); !fault.empty()) {
     return fail(server, exchange, Status::invalid_argument, fault);
@@ -144,10 +144,10 @@ void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchan
   batch.calls.push_back({&exchange, first, batch.evaluation->size() - first});
 }
 
-// No hits: only look. One: what the policy says it costs. More: so much. A limit on holds is held until negative hits
-// end the hold, or its lease is over: nobody is told of a receipt here.
+// Zero hits peek, one hit charges the cost that the policy sets, and more hits charge that many units. Units of a
+// concurrency limit are held until negative hits release them or the lease expires, because responses have no receipt.
 void RateLimitService::add_queries(CallBatch& batch, RateLimitMethod method) {
-  using What = engine::ReceiptAsk::What;
+  using Action = engine::ReceiptRequest::Action;
   for (const auto& descriptor : request_.descriptors()) {
     const std::uint64_t hits = method == RateLimitMethod::check ? 1 : request_.hits_of(descriptor);
     Query query{.max_wait = Duration::zero(), .wants_more_after = true};
@@ -156,13 +156,13 @@ void RateLimitService::add_queries(CallBatch& batch, RateLimitMethod method) {
     const bool says_report = read_query(request_.entries_of(descriptor), query, headers_);
     query.headers = batch.memory.keep(std::span<const Header>(headers_));
     const bool is_report = says_report || method == RateLimitMethod::report;
-    const What what = descriptor.is_negative_hits ? What::give_back : is_report ? What::report : What::hold;
+    const Action action = descriptor.is_negative_hits ? Action::give_back : is_report ? Action::report : Action::hold;
     if (query.peek) {
       batch.evaluation->add(query);
     } else {
-      batch.evaluation->add(query, engine::ReceiptAsk{.what = what});
+      batch.evaluation->add(query, engine::ReceiptRequest{.action = action});
     }
-    batch.never_over.push_back(method != RateLimitMethod::check && what != What::hold);
+    batch.never_over.push_back(method != RateLimitMethod::check && action != Action::hold);
   }
 }
 
@@ -172,13 +172,13 @@ void RateLimitService::add_descriptors(CallBatch& batch, RateLimitMethod method)
     for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
   }
   const auto entries = batch.memory.keep(std::span<const DescriptorEntry>(entries_));
-  const auto kept = batch.memory.keep(asks(entries, method));
+  const auto kept = batch.memory.keep(read_queries(entries, method));
   switch (method) {
     case RateLimitMethod::decide:
       batch.evaluation->add(request_.domain(), kept);
       break;
     case RateLimitMethod::check:
-      batch.evaluation->add_look(request_.domain(), kept);
+      batch.evaluation->add_peek(request_.domain(), kept);
       break;
     case RateLimitMethod::report:
       batch.evaluation->add_report(request_.domain(), kept);
@@ -187,21 +187,21 @@ void RateLimitService::add_descriptors(CallBatch& batch, RateLimitMethod method)
   batch.never_over.push_back(false);
 }
 
-std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const DescriptorEntry> entries,
-                                                               RateLimitMethod method) {
+std::span<const match::DescriptorQuery> RateLimitService::read_queries(std::span<const DescriptorEntry> entries,
+                                                                       RateLimitMethod method) {
   const bool only_checks = method == RateLimitMethod::check;
   std::size_t count = 0;
   for (const auto& descriptor : request_.descriptors()) {
-    match::DescriptorQuery& ask = asks_[count++];
-    ask.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
-    ask.hits = Cost{only_checks ? 1 : request_.hits_of(descriptor)};
-    ask.gives_back = descriptor.is_negative_hits && !only_checks;
-    ask.limit_override.reset();
+    match::DescriptorQuery& query = queries_[count++];
+    query.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
+    query.hits = Cost{only_checks ? 1 : request_.hits_of(descriptor)};
+    query.gives_back = descriptor.is_negative_hits && !only_checks;
+    query.limit_override.reset();
     if (!descriptor.limit) continue;
     const Duration window = wire::rls::length_of(descriptor.limit->unit).value_or(Duration::zero());
-    ask.limit_override = WindowNumbers{descriptor.limit->requests_per_unit, window};
+    query.limit_override = WindowNumbers{descriptor.limit->requests_per_unit, window};
   }
-  return std::span(asks_).first(count);
+  return std::span(queries_).first(count);
 }
 
 void RateLimitService::fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why) {
@@ -218,7 +218,7 @@ void RateLimitService::deny_unread(wire::http2::Server& server, Exchange& exchan
   });
 }
 
-// The problem is in body_.
+// Sends the problem in body_.
 void RateLimitService::append_problem(RateLimitResponse& response) const {
   response.response_header("content-type", answer::problem_content_type);
   response.raw_body(body_);
@@ -228,7 +228,7 @@ void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& serve
   if (batch.calls.empty()) return;
   std::size_t made = 0;
   for (const CallBatch::Call& call : batch.calls) {
-    if (call.exchange->gone()) continue;
+    if (call.exchange->closed()) continue;
     frontend::answer(server, *call.exchange, [&](std::string& reply) {
       if (batch.evaluation->kind(call.first) == engine::EvaluationBatch::Kind::descriptors) {
         write_descriptors(answer::DescriptorVerdict(*batch.evaluation, call.first), reply);
@@ -236,7 +236,7 @@ void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& serve
         write_queries(batch, call, reply);
       }
     });
-    if (++made % made_at_once == 0) server.write_answers(out);
+    if (++made % written_at_once == 0) server.write_answers(out);
   }
   server.write_answers(out);
 }

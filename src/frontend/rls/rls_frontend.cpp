@@ -20,7 +20,7 @@ enum class Method : std::uint8_t { rate_limit, stream_quotas, health_check, heal
 struct GrpcMethod {
   std::string_view path;
   Method method = Method::unknown;
-  RateLimitMethod rate_limit{};  // of Method::rate_limit
+  RateLimitMethod rate_limit{};  // set for Method::rate_limit
 };
 
 constexpr std::array grpc_methods{
@@ -49,7 +49,7 @@ bool is_grpc(std::string_view content_type) noexcept {
   return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
 }
 
-// What is not gRPC is answered as HTTP; none if it is.
+// Returns the HTTP status for a request that is not gRPC; nothing if it is.
 std::optional<Header> refusal_of(const Exchange& exchange) noexcept {
   if (exchange.fault() == Fault::head_too_large) return Header{":status", "431"};
   if (exchange.fault() == Fault::malformed_field) return Header{":status", "400"};
@@ -58,7 +58,8 @@ std::optional<Header> refusal_of(const Exchange& exchange) noexcept {
   return std::nullopt;
 }
 
-// What a proxy's client may have caused: it chooses what stands in descriptors, and in metadata that is made of them.
+// Returns a reason to deny for faults that a proxy's client can cause, because descriptors and metadata contain its
+// input.
 std::optional<Unread> unread(Fault fault) noexcept {
   switch (fault) {
     case Fault::head_too_large:
@@ -73,10 +74,10 @@ std::optional<Unread> unread(Fault fault) noexcept {
   return std::nullopt;
 }
 
-// So that the longest message fits, whatever else is said of bodies.
+// Makes room for the longest message with its prefix.
 wire::http2::Limits with_message(wire::http2::Limits limits) noexcept {
   limits.body_bytes += wire::grpc::message_prefix;
-  limits.held_bytes = std::max(limits.held_bytes, limits.head_bytes + limits.body_bytes);
+  limits.buffered_bytes = std::max(limits.buffered_bytes, limits.head_bytes + limits.body_bytes);
   return limits;
 }
 
@@ -95,12 +96,13 @@ class RlsFrontend::Session final : public net::Session {
   [[nodiscard]] bool idle() const override;
 
  private:
-  // Of exchanges that go on after their first message: Exchange::note.
+  // Values of Exchange::note, for exchanges that continue after their first message.
   enum Note : std::uint32_t { nothing, watched, reflected, evaluated, has_quotas };
-  // An end is announced first; what the client sent before it knew of that is still served.
+  // The shutdown is announced first. Requests that the client sent before it received that are still served.
   enum class Stage : std::uint8_t { open, announced, closed };
 
-  // Of batches. Calls that come behind them need not wait for them, as HTTP/2 lets answers come in any order.
+  // The maximum number of batches in flight. Later calls do not wait for them, since HTTP/2 allows responses in any
+  // order.
   static constexpr std::size_t max_in_flight = 8;
 
   void serve_updated(net::Output& out);
@@ -110,13 +112,13 @@ class RlsFrontend::Session final : public net::Session {
   void serve(Exchange& exchange, CallBatch& batch);
   void serve_rate_limit(Exchange& exchange, RateLimitMethod method, CallBatch& batch);
   [[nodiscard]] bool accept(Exchange& exchange);
-  [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;
+  [[nodiscard]] bool has_valid_token(const Exchange& exchange) const noexcept;
   void reflect_on(Exchange& exchange);
   void open_quotas(Exchange& exchange);
   void read_quotas(const Exchange& exchange);
-  // A turn: goes on with what calls have sent and what they are to be told.
+  // Serves a turn of the quota calls.
   void serve_quotas();
-  void ask_for_turn();
+  void request_turn();
   void end_quotas(std::unique_ptr<QuotaCall>& call);
   void end_streams();
   [[nodiscard]] std::uint64_t unanswered() const noexcept;
@@ -126,14 +128,14 @@ class RlsFrontend::Session final : public net::Session {
   net::Link link_;
   wire::http2::Server server_;
   HealthService health_;
-  std::vector<std::unique_ptr<CallBatch>> in_flight_;  // their exchanges are kept, as are those of
-  std::vector<std::unique_ptr<QuotaCall>> quota_calls_;
-  bool has_asked_for_turn_ = false;
+  std::vector<std::unique_ptr<CallBatch>> in_flight_;    // their exchanges are kept
+  std::vector<std::unique_ptr<QuotaCall>> quota_calls_;  // their exchanges are kept
+  bool turn_requested_ = false;
   bool has_turn_ = false;
   bool peer_done_ = false;
   Stage stage_ = Stage::open;
   std::size_t max_message_size_;
-  std::uint64_t given_up_ = 0;  // that have been counted
+  std::uint64_t given_up_ = 0;  // the part of Server::aborted() already counted
 };
 
 std::unique_ptr<net::Session> RlsFrontend::open(const net::Peer& /*peer*/, const net::Link& link) {
@@ -148,7 +150,7 @@ RlsFrontend::Session::Session(RlsFrontend& frontend, const net::Link& link)
       max_message_size_(frontend.options_.limits.body_bytes) {}
 
 RlsFrontend::Session::~Session() {
-  for (auto& batch : in_flight_) frontend_.rate_limits_.give_back(std::move(batch));
+  for (auto& batch : in_flight_) frontend_.rate_limits_.release_batch(std::move(batch));
   for (auto& call : quota_calls_) frontend_.quotas_.close(std::move(call), link_.loop());
 }
 
@@ -163,7 +165,7 @@ void RlsFrontend::Session::serve_updated(net::Output& out) {
   RateLimitService& service = frontend_.rate_limits_;
   auto batch = service.new_batch();
   for (Exchange* exchange : server_.updated()) {
-    if (exchange->gone()) continue;
+    if (exchange->closed()) continue;
     serve(*exchange, *batch);
     if (exchange->answered()) server_.write_answers(out.bytes());
     if (batch->calls.size() < service.max_batch_size()) continue;
@@ -181,19 +183,19 @@ void RlsFrontend::Session::submit_and_answer(std::unique_ptr<CallBatch> batch, n
     keep_in_flight(std::move(batch));
   } else {
     service.answer(*batch, server_, out.bytes());
-    service.give_back(std::move(batch));
+    service.release_batch(std::move(batch));
   }
 }
 
 void RlsFrontend::Session::keep_in_flight(std::unique_ptr<CallBatch> batch) {
   for (const CallBatch::Call& call : batch->calls) {
-    server_.keep(*call.exchange);
+    server_.retain(*call.exchange);
     call.exchange->set_note(evaluated);
   }
   in_flight_.push_back(std::move(batch));
 }
 
-// Where no more can be in flight, and where the peer waits for nothing but them.
+// Pauses input if the maximum is in flight, or if the peer has closed its side and only waits for these batches.
 void RlsFrontend::Session::pause_if_due(net::Output& out) const {
   if (in_flight_.size() >= max_in_flight || (peer_done_ && !in_flight_.empty())) out.pause();
 }
@@ -203,7 +205,7 @@ void RlsFrontend::Session::on_resume(net::Output& out) {
     if (batch->evaluation->in_flight()) return false;
     frontend_.rate_limits_.answer(*batch, server_, out.bytes());
     for (const CallBatch::Call& call : batch->calls) server_.release(*call.exchange);
-    frontend_.rate_limits_.give_back(std::move(batch));
+    frontend_.rate_limits_.release_batch(std::move(batch));
     return true;
   });
   if (std::exchange(has_turn_, false)) serve_quotas();
@@ -218,9 +220,9 @@ void RlsFrontend::Session::on_end(net::Output& out) {
 
 void RlsFrontend::Session::on_tick(net::SteadyTime now, net::Output& out) {
   server_.expire(now, frontend_.options_.request_timeout);
-  health_.tell(watched);
+  health_.notify(watched);
   for (const auto& call : quota_calls_) call->stream->begin_round();
-  ask_for_turn();
+  request_turn();
   if (stage_ == Stage::announced) {
     stage_ = Stage::closed;
     end_streams();
@@ -232,7 +234,7 @@ void RlsFrontend::Session::on_tick(net::SteadyTime now, net::Output& out) {
 void RlsFrontend::Session::on_drain(net::Output& out) {
   if (stage_ != Stage::open) return;
   stage_ = Stage::announced;
-  health_.tell(watched);
+  health_.notify(watched);
   server_.announce_end();
   write(out);
 }
@@ -257,9 +259,9 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
     exchange.set_note(reflected);
     return reflect_on(exchange);
   }
-  if (method == Method::unknown) return finish(server_, exchange, Status::unimplemented, "no such method");
+  if (method == Method::unknown) return finish(server_, exchange, Status::unimplemented, "unknown method");
   if (exchange.fault() == Fault::body_too_large || server_.clogged()) {
-    return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
+    return finish(server_, exchange, Status::resource_exhausted, "message too large or too many unread responses");
   }
   std::string_view message;
   if (!sole_message(server_, exchange, max_message_size_, message)) return;
@@ -267,8 +269,8 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
   health_.watch(exchange, message, watched);
 }
 
-// Also one that is too long is read to its end: a caller that is answered earlier is told to stop, and may take that
-// for a failure. How much can wait to be sent is bounded by the streams, each of which has one answer.
+// A request that is too long is read to its end as well: an early answer tells the caller to stop, which it may treat
+// as a failure. The number of streams bounds the unsent responses, since each stream has one.
 void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, RateLimitMethod method, CallBatch& batch) {
   if (!exchange.complete()) return;
   frontend_.calls_.raise();
@@ -280,7 +282,7 @@ void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, RateLimitMethod 
   frontend_.rate_limits_.counts().failed.raise();
 }
 
-// What all calls have in common. False if it was refused.
+// Validates what all calls have in common. Returns false if the call was rejected.
 bool RlsFrontend::Session::accept(Exchange& exchange) {
   if (const auto refusal = refusal_of(exchange)) {
     server_.refuse(exchange, std::array{*refusal});
@@ -290,20 +292,21 @@ bool RlsFrontend::Session::accept(Exchange& exchange) {
     finish(server_, exchange, status, why);
     return false;
   };
-  if (!knows_token(exchange)) return refuse(Status::unauthenticated, "this listener asks for a token, as x-weir-token");
+  if (!has_valid_token(exchange))
+    return refuse(Status::unauthenticated, "this listener requires a token in x-weir-token");
   if (const std::string_view text = exchange.field(Field::grpc_timeout); !text.empty()) {
     const auto timeout = wire::grpc::parse_timeout(text);
-    if (!timeout) return refuse(Status::internal, "grpc-timeout is no time");
+    if (!timeout) return refuse(Status::internal, "invalid grpc-timeout");
     if (*timeout == Duration::zero()) return refuse(Status::deadline_exceeded, "the deadline has passed");
   }
   const std::string_view encoding = exchange.field(Field::grpc_encoding);
   if (!encoding.empty() && encoding != "identity") {
-    return refuse(Status::unimplemented, "messages are taken uncompressed only");
+    return refuse(Status::unimplemented, "compressed messages are not supported");
   }
   return true;
 }
 
-bool RlsFrontend::Session::knows_token(const Exchange& exchange) const noexcept {
+bool RlsFrontend::Session::has_valid_token(const Exchange& exchange) const noexcept {
   const Token& token = frontend_.options_.token;
   if (!token.is_set()) return true;
   if (exchange.field(Field::path).starts_with("/grpc.health.v1.Health/")) return true;
@@ -315,16 +318,16 @@ void RlsFrontend::Session::reflect_on(Exchange& exchange) {
   using Kind = wire::grpc::MessageStep::Kind;
   for (;;) {
     if (exchange.fault() != Fault::none || server_.clogged()) {
-      return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
+      return finish(server_, exchange, Status::resource_exhausted, "message too large or too many unread responses");
     }
     const auto step = wire::grpc::first_message(exchange.body(), max_message_size_);
     if (step.kind == Kind::partial && !exchange.complete()) return;
     if (step.kind == Kind::partial && exchange.body().empty()) return finish(server_, exchange, Status::ok);
     if (step.kind != Kind::whole) return refuse_message(server_, exchange, step.kind);
     bool understood = true;
-    say(server_, exchange,
-        [&](std::string& out) { understood = reflect(ReflectionCatalogue::own(), step.message, out); });
-    if (!understood) return finish(server_, exchange, Status::internal, "the message is no ServerReflectionRequest");
+    send_message(server_, exchange,
+                 [&](std::string& out) { understood = reflect(ReflectionCatalogue::own(), step.message, out); });
+    if (!understood) return finish(server_, exchange, Status::internal, "invalid ServerReflectionRequest message");
     exchange.take_body(step.consumed);
   }
 }
@@ -333,7 +336,7 @@ void RlsFrontend::Session::open_quotas(Exchange& exchange) {
   auto call = frontend_.quotas_.open(server_, exchange);
   if (!call) return;
   exchange.set_note(has_quotas);
-  server_.keep(exchange);
+  server_.retain(exchange);
   quota_calls_.push_back(std::move(call));
   read_quotas(exchange);
 }
@@ -341,44 +344,44 @@ void RlsFrontend::Session::open_quotas(Exchange& exchange) {
 void RlsFrontend::Session::read_quotas(const Exchange& exchange) {
   const auto found = std::ranges::find(quota_calls_, &exchange, [](const auto& call) { return call->exchange; });
   if (found == quota_calls_.end()) return;
-  if ((*found)->has_unread) return;  // its turn comes
+  if ((*found)->has_unread) return;  // continues in its next turn
   if (!frontend_.quotas_.receive(server_, **found, max_message_size_)) {
     end_quotas(*found);
     quota_calls_.erase(found);
     return;
   }
-  if (QuotaService::has_more(**found)) ask_for_turn();
+  if (QuotaService::has_more(**found)) request_turn();
 }
 
-// The calls that had no turn this time come first the next time.
+// Calls that were not served come first in the next turn.
 void RlsFrontend::Session::serve_quotas() {
   QuotaService& service = frontend_.quotas_;
   std::size_t max_visits = QuotaService::buckets_of_turn;
   std::size_t served = 0;
   for (; served < quota_calls_.size() && max_visits > 0; ++served) {
     std::unique_ptr<QuotaCall>& call = quota_calls_[served];
-    bool is_open = !call->exchange->gone();
+    bool is_open = !call->exchange->closed();
     if (is_open && call->has_unread) {
       is_open = service.receive(server_, *call, max_message_size_);
       max_visits = 0;
     } else if (is_open) {
-      is_open = service.tell(server_, *call, max_visits);
+      is_open = service.send_actions(server_, *call, max_visits);
     }
     if (!is_open) end_quotas(call);
   }
   std::ranges::rotate(quota_calls_, quota_calls_.begin() + static_cast<std::ptrdiff_t>(served));
   std::erase(quota_calls_, nullptr);
   const auto has_more = [](const auto& call) { return QuotaService::has_more(*call); };
-  if (std::ranges::any_of(quota_calls_, has_more)) ask_for_turn();
+  if (std::ranges::any_of(quota_calls_, has_more)) request_turn();
 }
 
-void RlsFrontend::Session::ask_for_turn() {
-  if (quota_calls_.empty() || has_asked_for_turn_) return;
+void RlsFrontend::Session::request_turn() {
+  if (quota_calls_.empty() || turn_requested_) return;
   if (link_.loop() == nullptr) return serve_quotas();
-  has_asked_for_turn_ = true;
+  turn_requested_ = true;
   frontend_.quotas_.turns().add(*link_.loop(), [this, link = link_] {
     if (!link.alive()) return false;
-    has_asked_for_turn_ = false;
+    turn_requested_ = false;
     has_turn_ = true;
     link.resume();
     return false;
@@ -390,23 +393,23 @@ void RlsFrontend::Session::end_quotas(std::unique_ptr<QuotaCall>& call) {
   frontend_.quotas_.close(std::move(call), link_.loop());
 }
 
-// Calls that end with their connection.
+// The number of unanswered calls on a connection that ends.
 std::uint64_t RlsFrontend::Session::unanswered() const noexcept {
   return static_cast<std::uint64_t>(std::ranges::count_if(
       server_.open(), [](const Exchange* exchange) { return !exchange->answered() && exchange->note() != evaluated; }));
 }
 
-// Calls that would go on for as long as their client likes.
+// Ends streaming calls, which otherwise last as long as their client likes.
 void RlsFrontend::Session::end_streams() {
   for (Exchange* exchange : server_.open()) {
-    if (exchange->answered()) finish(server_, *exchange, Status::unavailable, "the server is going away");
+    if (exchange->answered()) finish(server_, *exchange, Status::unavailable, "the server is shutting down");
   }
   for (auto& call : quota_calls_) end_quotas(call);
   quota_calls_.clear();
 }
 
 void RlsFrontend::Session::write(net::Output& out, bool alive) {
-  const auto given_up = server_.given_up();
+  const auto given_up = server_.aborted();
   frontend_.rate_limits_.counts().failed.raise(given_up - std::exchange(given_up_, given_up));
   server_.write(out.bytes());
   if (alive && !server_.over()) return;

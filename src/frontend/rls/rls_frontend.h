@@ -1,5 +1,5 @@
-// The rate limit service frontend: gRPC over HTTP/2, as Envoy asks; with the quota service, and with health and
-// reflection for the tools around them.
+// The rate limit service frontend: gRPC over HTTP/2 for Envoy, with the quota service, health checking and server
+// reflection.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,20 @@
 namespace weir::frontend {
 
 struct RlsOptions {
-  wire::http2::Limits limits;  // its body_bytes are the longest message
-  Token token;                 // set: asked for, as x-weir-token or as a bearer token, of all but health
-  Duration request_timeout = std::chrono::seconds(10);  // for a request to be complete
+  wire::http2::Limits limits;  // body_bytes is the maximum message size
+  Token token;                 // if set, required by all services but health, in x-weir-token or as a bearer token
+  Duration request_timeout = std::chrono::seconds(10);  // for a complete request
 };
 
 class RlsFrontend final : public FrontendWith<RlsOptions> {
  public:
-  // The quotas are those of the process.
+  // All frontends of the process share `quotas`.
   RlsFrontend(LoopContext& context, const Health& health, RlsOptions options,
               std::shared_ptr<Quotas> quotas = std::make_shared<Quotas>())
       : FrontendWith(std::move(options)), health_(health), rate_limits_(context), quotas_(context, std::move(quotas)) {}
 
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
-  // Clients keep connections for when they need them.
+  // Clients keep idle connections open.
   [[nodiscard]] net::ConnectionOptions connection_options() const override {
     net::ConnectionOptions options;
     options.timeouts.idle = std::chrono::hours(1);

@@ -16,8 +16,8 @@ using wire::protobuf::append_number;
 using wire::protobuf::Reader;
 using wire::protobuf::WireType;
 
-// Of ServerReflectionRequest: what is asked is the last of them that is there.
-enum class Asked : std::uint8_t {
+// The fields of ServerReflectionRequest that select what to return. The last one present counts.
+enum class RequestKind : std::uint8_t {
   nothing = 0,
   file = 3,
   symbol = 4,
@@ -28,7 +28,7 @@ enum class Asked : std::uint8_t {
 
 struct ReflectionRequest {
   std::string_view host;
-  Asked asked = Asked::nothing;
+  RequestKind kind = RequestKind::nothing;
   std::string_view text;
 };
 
@@ -36,13 +36,15 @@ struct ReflectionRequest {
   Reader fields(message);
   while (fields.next()) {
     if (fields.is(1, WireType::bytes)) request.host = fields.text();
-    for (const Asked asked : {Asked::file, Asked::symbol, Asked::extension_numbers, Asked::services}) {
-      if (fields.is(static_cast<std::uint32_t>(asked), WireType::bytes)) {
-        request.asked = asked;
+    for (const RequestKind kind :
+         {RequestKind::file, RequestKind::symbol, RequestKind::extension_numbers, RequestKind::services}) {
+      if (fields.is(static_cast<std::uint32_t>(kind), WireType::bytes)) {
+        request.kind = kind;
         request.text = fields.text();
       }
     }
-    if (fields.is(static_cast<std::uint32_t>(Asked::extension), WireType::bytes)) request.asked = Asked::extension;
+    if (fields.is(static_cast<std::uint32_t>(RequestKind::extension), WireType::bytes))
+      request.kind = RequestKind::extension;
   }
   return fields.ok();
 }
@@ -55,7 +57,7 @@ void append_error(std::string& out, wire::grpc::Status status, std::string_view 
 }
 
 void append_file(std::string& out, std::string_view file) {
-  if (file.empty()) return append_error(out, wire::grpc::Status::not_found, "there is no such file or symbol here");
+  if (file.empty()) return append_error(out, wire::grpc::Status::not_found, "file or symbol not found");
   append_message(out, 4, [&] { append_bytes(out, 1, file); });
 }
 
@@ -69,12 +71,12 @@ void append_services(std::string& out, const ReflectionCatalogue& catalogue) {
 
 void append_extension_numbers(std::string& out, const ReflectionCatalogue& catalogue, std::string_view type) {
   if (!catalogue.declares_message(type)) {
-    return append_error(out, wire::grpc::Status::not_found, "there is no such message here");
+    return append_error(out, wire::grpc::Status::not_found, "message not found");
   }
   append_message(out, 5, [&] { append_bytes(out, 1, type); });  // none has extensions
 }
 
-// Calls visit(bytes) for each field of that number that has bytes.
+// Calls visit(bytes) for each length-delimited field with this number.
 template <class Visit>
 void for_each(std::string_view message, std::uint32_t number, const Visit& visit) {
   Reader fields(message);
@@ -83,7 +85,7 @@ void for_each(std::string_view message, std::uint32_t number, const Visit& visit
   }
 }
 
-// Field 1 of everything that has a name.
+// The name is field 1 of every descriptor.
 std::string_view name_of(std::string_view message) {
   std::string_view name;
   for_each(message, 1, [&](std::string_view found) { name = found; });
@@ -101,7 +103,7 @@ constexpr std::uint64_t serving = 1;
 constexpr std::uint64_t not_serving = 2;
 constexpr std::uint64_t service_unknown = 3;
 
-// HealthCheckRequest; empty if it is none.
+// Returns the service of a HealthCheckRequest; nothing if the message is invalid.
 std::optional<std::string_view> service_of(std::string_view message) noexcept {
   std::string_view service;
   Reader fields(message);
@@ -118,15 +120,15 @@ bool is_known(std::string_view service) noexcept {
          service == "envoy.service.rate_limit_quota.v3.RateLimitQuotaService";
 }
 
-constexpr std::string_view malformed = "the message is no HealthCheckRequest";
+constexpr std::string_view malformed = "invalid HealthCheckRequest message";
 
 }  // namespace
 
 void HealthService::check(Exchange& exchange, std::string_view message) {
   const auto service = service_of(message);
   if (!service) return finish(server_, exchange, Status::internal, malformed);
-  if (!is_known(*service)) return finish(server_, exchange, Status::not_found, "no such service");
-  say_status(exchange, health_.serving() ? serving : not_serving);
+  if (!is_known(*service)) return finish(server_, exchange, Status::not_found, "unknown service");
+  send_status(exchange, health_.serving() ? serving : not_serving);
   finish(server_, exchange, Status::ok);
 }
 
@@ -134,21 +136,21 @@ void HealthService::watch(Exchange& exchange, std::string_view message, std::uin
   const auto service = service_of(message);
   if (!service) return finish(server_, exchange, Status::internal, malformed);
   if (is_known(*service)) exchange.set_note(watched);
-  say_status(exchange, !is_known(*service) ? service_unknown : health_.serving() ? serving : not_serving);
+  send_status(exchange, !is_known(*service) ? service_unknown : health_.serving() ? serving : not_serving);
 }
 
-bool HealthService::tell(std::uint32_t watched) {
+bool HealthService::notify(std::uint32_t watched) {
   const bool now = health_.serving();
-  if (now == told_) return false;
-  told_ = now;
+  if (now == last_sent_) return false;
+  last_sent_ = now;
   for (Exchange* exchange : server_.open()) {
-    if (exchange->note() == watched) say_status(*exchange, now ? serving : not_serving);
+    if (exchange->note() == watched) send_status(*exchange, now ? serving : not_serving);
   }
   return true;
 }
 
-void HealthService::say_status(Exchange& exchange, std::uint64_t status) {
-  say(server_, exchange, [&](std::string& out) { wire::protobuf::append_number(out, 1, status); });
+void HealthService::send_status(Exchange& exchange, std::uint64_t status) {
+  send_message(server_, exchange, [&](std::string& out) { wire::protobuf::append_number(out, 1, status); });
 }
 
 ReflectionCatalogue::ReflectionCatalogue(std::string_view descriptor_set) {
@@ -204,28 +206,28 @@ void ReflectionCatalogue::add_service(File& file, const std::string& scope, std:
 }
 
 bool reflect(const ReflectionCatalogue& catalogue, std::string_view request, std::string& out) {
-  ReflectionRequest asked;
-  if (!read(request, asked)) return false;
-  if (!asked.host.empty()) append_bytes(out, 1, asked.host);
+  ReflectionRequest read_request;
+  if (!read(request, read_request)) return false;
+  if (!read_request.host.empty()) append_bytes(out, 1, read_request.host);
   append_bytes(out, 2, request);
-  switch (asked.asked) {
-    case Asked::file:
-      append_file(out, catalogue.file(asked.text));
+  switch (read_request.kind) {
+    case RequestKind::file:
+      append_file(out, catalogue.file(read_request.text));
       break;
-    case Asked::symbol:
-      append_file(out, catalogue.file_declaring(asked.text));
+    case RequestKind::symbol:
+      append_file(out, catalogue.file_declaring(read_request.text));
       break;
-    case Asked::extension:
+    case RequestKind::extension:
       append_file(out, {});
       break;
-    case Asked::extension_numbers:
-      append_extension_numbers(out, catalogue, asked.text);
+    case RequestKind::extension_numbers:
+      append_extension_numbers(out, catalogue, read_request.text);
       break;
-    case Asked::services:
+    case RequestKind::services:
       append_services(out, catalogue);
       break;
-    case Asked::nothing:
-      append_error(out, wire::grpc::Status::invalid_argument, "nothing is asked for");
+    case RequestKind::nothing:
+      append_error(out, wire::grpc::Status::invalid_argument, "empty request");
       break;
   }
   return true;

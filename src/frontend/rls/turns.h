@@ -1,5 +1,5 @@
-// Work of one loop that may take long, done in turns: one piece in every round of the loop, so that what others sent is
-// served in between, however many sessions have such work. On the loop's thread.
+// Runs long work of one loop in turns, one piece per iteration of the loop, so that other requests are served in
+// between. Used on the loop's thread only.
 #pragma once
 
 #include <deque>
@@ -13,10 +13,10 @@ namespace weir::frontend {
 
 class Turns {
  public:
-  // Called once in a round, after all that wait before it; again for as long as it returns true.
+  // Called when its turn comes, and again in later turns while it returns true.
   using Piece = std::function<bool()>;
 
-  // The loop stays longer than this object. What has not run when the loop stops is dropped.
+  // The loop must outlive this object. Pieces that have not run when the loop stops are dropped.
   void add(net::Loop& loop, Piece piece) {
     queue_->push_back(std::move(piece));
     if (queue_->size() == 1) post(loop, queue_);
@@ -27,7 +27,7 @@ class Turns {
 
   static void post(net::Loop& loop, const std::shared_ptr<Queue>& queue) {
     loop.post([&loop, queue] {
-      // Its place stays until it is done: what it adds does not post again.
+      // The piece stays in the queue while it runs, so that a piece that it adds does not post again.
       Piece piece = std::move(queue->front());
       if (piece()) queue->push_back(std::move(piece));
       queue->pop_front();

@@ -1,4 +1,4 @@
-// The bytes that a digest is made of.
+// The canonical bytes of a ruleset, from which its digest is made.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace weir::policy {
 
-// Everything in a fixed order, texts and lists with their lengths: no two meanings write the same bytes.
+// Writes everything in a fixed order, texts and lists with their lengths: different rulesets have different bytes.
 class Canonical {
  public:
   explicit Canonical(const Ruleset& ruleset) : order_(ruleset.tiers.names.size()) {
-    // The default tier first, the others by name: their order in the file means nothing.
+    // The default tier first, the others by name: the order in the file is irrelevant.
     const auto& names = ruleset.tiers.names;
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     if (order_.empty()) return;
@@ -60,7 +60,7 @@ class Canonical {
     for (const std::string& text : texts) put(text);
   }
 
-  // Routes and ranges: their order means nothing.
+  // Writes routes or ranges sorted, since their order is irrelevant.
   template <class T>
     requires requires(const T& each) { each.text(); }
   void put(const std::vector<T>& list) {
@@ -141,12 +141,11 @@ class Canonical {
   }
 
  private:
-  static constexpr std::uint64_t banned = 2;  // where 0 is unlimited, and 1 comes before numbers
-  static constexpr std::uint64_t written_cost =
-      ~std::uint64_t{0};                           // where a cost is otherwise, which is within a limit
-  static constexpr std::uint64_t of_calendar = 0;  // where the count of a rate is otherwise, not 0
+  static constexpr std::uint64_t banned = 2;  // written where an unlimited tier has 0 and a tier with numbers has 1
+  static constexpr std::uint64_t written_cost = ~std::uint64_t{0};  // no cost has this value
+  static constexpr std::uint64_t of_calendar = 0;                   // no rate has this count
 
-  std::vector<std::size_t> order_;  // of the tiers
+  std::vector<std::size_t> order_;  // the tiers' indexes in canonical order
   std::string bytes_;
 };
 

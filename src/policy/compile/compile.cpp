@@ -13,12 +13,12 @@
 namespace weir::policy {
 namespace {
 
-// So that a file cannot make the product of both.
+// max_numbers bounds the product of limits and tiers.
 constexpr std::size_t max_limits = 100'000;
 constexpr std::size_t max_tiers = 1'000;
 constexpr std::size_t max_numbers = 1'000'000;
 
-// In the order of their first mention, where `tiers.names` does not say which there are.
+// The tiers in order of their first mention, used without `tiers.names`.
 std::vector<std::string> mentioned_tiers(const PolicySpec& spec) {
   std::vector<std::string> names{spec.tiers.fallback.value};
   std::unordered_set<std::string> seen{spec.tiers.fallback.value};
@@ -41,14 +41,13 @@ std::vector<std::string> listed_tiers(const TiersSpec& spec, Problems& problems)
   for (const auto& name : *spec.names) {
     const auto [before, is_new] = seen.try_emplace(name.value, name.at);
     if (!is_new) {
-      problems.error(name.at, "tier {} is in the list twice: the first is in line {}", in_quotes(name.value),
-                     before->second.line);
+      problems.error(name.at, "duplicate tier {}: first listed in line {}", in_quotes(name.value), before->second.line);
     } else if (name.value != spec.fallback.value) {
       names.push_back(name.value);
     }
   }
   if (!seen.contains(spec.fallback.value)) {
-    problems.error(spec.fallback.at, "the default tier {} is not in names", in_quotes(spec.fallback.value));
+    problems.error(spec.fallback.at, "default tier {} is not in names", in_quotes(spec.fallback.value));
   }
   return names;
 }
@@ -58,7 +57,7 @@ Tiers compile_tier_names(const PolicySpec& spec, Problems& problems) {
   if (spec.tiers.from_header) tiers.from_header = spec.tiers.from_header->value;
   tiers.names = spec.tiers.names ? listed_tiers(spec.tiers, problems) : mentioned_tiers(spec);
   if (tiers.names.size() > max_tiers) {
-    problems.error(spec.tiers.fallback.at, "{} tiers: at most {}", tiers.names.size(), max_tiers);
+    problems.error(spec.tiers.fallback.at, "too many tiers: {}, at most {}", tiers.names.size(), max_tiers);
     tiers.names.erase(tiers.names.begin() + 1, tiers.names.end());
   }
   return tiers;
@@ -67,8 +66,8 @@ Tiers compile_tier_names(const PolicySpec& spec, Problems& problems) {
 bool within_bounds(const PolicySpec& spec, const Tiers& tiers, Problems& problems) {
   const std::size_t limits = spec.limits.size();
   if (limits <= max_limits && limits * tiers.names.size() <= max_numbers) return true;
-  problems.error({}, "{} limits for {} tiers: at most {} limits, and {} limits times tiers", limits, tiers.names.size(),
-                 max_limits, max_numbers);
+  problems.error({}, "too many limits: {} for {} tiers, at most {} limits and {} limits times tiers", limits,
+                 tiers.names.size(), max_limits, max_numbers);
   return false;
 }
 
@@ -77,21 +76,21 @@ void check_names(const PolicySpec& spec, Problems& problems) {
   for (const LimitSpec& limit : spec.limits) {
     const auto [before, is_new] = seen.try_emplace(limit.name.value, limit.name.at);
     if (is_new) continue;
-    problems.error(limit.name.at, "the name {} is taken: the limit in line {} has it", in_quotes(limit.name.value),
+    problems.error(limit.name.at, "duplicate limit name {}: first used in line {}", in_quotes(limit.name.value),
                    before->second.line);
   }
 }
 
 constexpr std::size_t max_descriptor_limits = 100'000;
 
-// Domains of envoyproxy/ratelimit -> trees of descriptors, and a limit for each that has one.
+// Compiles domains of envoyproxy/ratelimit to trees of descriptors and their limits.
 class DomainCompiler {
  public:
   DomainCompiler(Ruleset& ruleset, Problems& problems) : ruleset_(ruleset), problems_(problems) {
     for (const CompiledLimit& limit : ruleset.limits) taken_.insert(limit.name);
   }
 
-  // A name that only one limit has is that limit's; all others are called by their place.
+  // A limit keeps a name that no other limit has. All others are named by their path.
   void count_names(const std::vector<DescriptorSpec>& descriptors) {
     for (const DescriptorSpec& spec : descriptors) {
       if (spec.rate_limit && !spec.name.empty()) ++named_[spec.name];
@@ -131,7 +130,7 @@ class DomainCompiler {
 
   static bool bans(const DescriptorSpec& spec) noexcept { return spec.rate_limit && spec.rate_limit->value.limit == 0; }
 
-  // Nothing at all, or so many per unit; the same for all tiers, which descriptors do not have.
+  // Descriptors have no tiers: the numbers, or the ban, are the same for all.
   bool put_numbers(const DescriptorSpec& spec, TieredLimit& live) {
     const std::size_t tiers = ruleset_.tiers.names.size();
     if (bans(spec)) {
@@ -178,14 +177,14 @@ class DomainCompiler {
   std::string domain_;
 };
 
-// Adds to the domains and limits of `ruleset`, whose tiers are there already.
+// Adds to the domains and limits of `ruleset`, whose tiers must be set.
 void compile_domains(const PolicySpec& policy, Ruleset& ruleset, Problems& problems) {
   DomainCompiler compiler(ruleset, problems);
   for (const DomainSpec& spec : policy.domains) compiler.count_names(spec.descriptors);
   std::unordered_set<std::string> seen;
   for (const DomainSpec& spec : policy.domains) {
     const std::string& name = spec.name.value;
-    if (!seen.insert(name).second) problems.error(spec.name.at, "the domain {} is there twice", in_quotes(name));
+    if (!seen.insert(name).second) problems.error(spec.name.at, "duplicate domain {}", in_quotes(name));
     Domain& domain = ruleset.domains.emplace_back(compiler.compile(spec));
     domain.charges_denied = std::ranges::find(policy.charge_all, name) != policy.charge_all.end();
   }

@@ -1,4 +1,4 @@
-// PolicySpec -> Ruleset: everything that takes more than one value to be wrong.
+// Compiles a PolicySpec to a Ruleset, and reports the errors that involve more than one value.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,20 @@
 
 namespace weir::policy {
 
-// None if there is an error; `problems` says which.
+// Returns null after an error.
 [[nodiscard]] std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problems,
                                                      LimitFields fields = limit_fields());
 
-// compile_limit.cpp. None if there is an error; `problems` says which, in the words of a file whose root has these
-// names.
+// Returns nothing after an error. `names` are the names of the root fields in messages. Defined in compile_limit.cpp.
 [[nodiscard]] std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers,
                                                          const RootNames& names, LimitFields fields,
                                                          Problems& problems);
 
-// digest.cpp. In hex.
+// Returns the SHA-256 in hex. Defined in digest.cpp.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-// digest.cpp. SHA-256 in hex of the meaning: not of the text, its order where order means nothing, its spelling or its
-// places.
+// Returns the SHA-256, in hex, of the policy's meaning: it does not depend on spelling, positions or irrelevant order.
+// Defined in digest.cpp.
 [[nodiscard]] std::string digest(const Ruleset& ruleset, LimitFields fields = limit_fields());
 
 }  // namespace weir::policy

@@ -14,10 +14,10 @@
 namespace weir::policy {
 namespace {
 
-// Finds routes that are there twice: equal but for the names of their parameters.
-class RoutesOnce {
+// Finds duplicate routes: equal but for the names of their parameters.
+class SeenRoutes {
  public:
-  // Where the same route was added before.
+  // Returns the position of an equal route that was added before.
   std::optional<Mark> add(const Written<RouteTemplate>& route) {
     const auto [seen, is_new] = seen_.try_emplace(match_key(route.value), route.at);
     if (is_new) return {};
@@ -38,15 +38,15 @@ bool is_plain_bucket(const Limit& limit) {
   return limit.algorithm() <= Algorithm::leaky_bucket_meter;
 }
 
-// Token bucket, GCRA and the leaky bucket as a meter are one arithmetic under three names.
-bool judges_alike(const std::optional<Limit>& a, const std::optional<Limit>& b) {
+// Token bucket, GCRA and the leaky bucket without a queue share one arithmetic.
+bool decides_alike(const std::optional<Limit>& a, const std::optional<Limit>& b) {
   if (!a || !b) return !a && !b;
   if (is_plain_bucket(*a) && is_plain_bucket(*b)) return a->rate() == b->rate() && a->capacity() == b->capacity();
   return a == b;
 }
 
-// Who is banned is denied outright, whatever else may be tried: there is nothing to compare.
-void keep_bans(const TieredLimit& live, TieredLimit& candidate) {
+// A candidate has no numbers for a banned tier: there is nothing to compare.
+void copy_bans(const TieredLimit& live, TieredLimit& candidate) {
   candidate.banned = live.banned;
   for (std::size_t tier = 0; tier < candidate.by_tier.size(); ++tier) {
     if (!live.bans(tier)) continue;
@@ -55,7 +55,7 @@ void keep_bans(const TieredLimit& live, TieredLimit& candidate) {
   }
 }
 
-// Without the key of its last alternative, a request would escape its limit by leaving out a header.
+// If the last alternative is a header, skipping would let a client bypass the limit by omitting it.
 Missing missing_by_default(const ConsumerKey& key) {
   const auto& last = key.alternatives.back();
   const bool by_header =
@@ -64,61 +64,61 @@ Missing missing_by_default(const ConsumerKey& key) {
 }
 
 void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
-  RoutesOnce once;
+  SeenRoutes seen;
   for (const auto& route : spec.routes) {
-    if (const auto before = once.add(route)) {
-      problems.error(route.at, "route {} is here twice: the first is in line {}", in_quotes(route.value.text()),
+    if (const auto before = seen.add(route)) {
+      problems.error(route.at, "duplicate route {}: first listed in line {}", in_quotes(route.value.text()),
                      before->line);
     }
     limit.routes.push_back(route.value);
   }
 }
 
-// What has no meaning where nobody is ever admitted.
+// Reports fields that have no meaning where no request is admitted.
 void check_beside_ban(const LimitSpec& spec, Problems& problems) {
   if (!spec.numbers.ban) return;
   const auto refuse = [&](Mark at, std::string_view what, std::string_view why) {
-    problems.error(at, "{} has no place beside 'rate: 0', which bans: {}", what, why);
+    problems.error(at, "{} cannot be combined with 'rate: 0' (a ban): {}", what, why);
   };
   if (spec.mode.value == Mode::shadow) {
-    refuse(spec.mode.at, "mode: shadow", "to watch it would be to count every request as denied");
+    refuse(spec.mode.at, "mode: shadow", "every request would count as denied");
   }
-  if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare it with");
-  if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "who is banned is denied outright");
-  if (spec.penalty) refuse(spec.penalty->at, "penalty", "who is banned is denied outright");
+  if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare");
+  if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "every request is denied");
+  if (spec.penalty) refuse(spec.penalty->at, "penalty", "every request is denied");
 }
 
-// A hold is counted for as long as it lasts, on one store, and by its receipt.
+// Reports fields that have no meaning for holds, which are always counted exactly, in one store, and by receipt.
 void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
   if (!spec.algorithm || spec.algorithm->value != PolicyAlgorithm::concurrency) return;
   const auto refuse = [&](Mark at, std::string_view what, std::string_view why) {
-    problems.error(at, "{} has no place beside 'algorithm: concurrency': {}", what, why);
+    problems.error(at, "{} cannot be combined with 'algorithm: concurrency': {}", what, why);
   };
   if (spec.consistency.value.kind != Consistency::exact) {
     refuse(spec.consistency.at, fmt::format("consistency: {}", name_of(spec.consistency.value.kind)),
-           "it is always exact; leave it out");
+           "a concurrency limit is always exact; remove the field");
   }
   if (spec.warn_first) {
-    refuse(spec.warn_first->at, "warn_first", "who is let pass with a warning would hold nothing, and be one too many");
+    refuse(spec.warn_first->at, "warn_first", "a request admitted with a warning would exceed the limit");
   }
   if (spec.usage) {
     refuse(spec.usage->at, fmt::format("usage: {}", name_of(spec.usage->value)),
-           "it is always held and released; leave it out");
+           "requests are always held and released; remove it");
   }
 }
 
-// Its cost is known before: nothing is left to be told.
+// A limit with a written cost takes no other cost later.
 void check_usage(const LimitSpec& spec, Problems& problems) {
   if (!spec.usage || !spec.cost) return;
   problems.error(spec.usage->at,
-                 "usage: {} has no place beside cost: a limit that writes its cost keeps it, whatever is {} later; "
-                 "leave one of them out",
+                 "usage: {} cannot be combined with cost: a written cost stays, whatever is {} later; remove one of "
+                 "them",
                  name_of(spec.usage->value), spec.usage->value == Usage::reported ? "reported" : "settled");
 }
 
 void check_local_share(const LimitSpec& spec, Problems& problems) {
   if (!spec.local_share || spec.on_store_failure.value == OnStoreFailure::local) return;
-  problems.error(spec.local_share->at, "local_share is for on_store_failure: local, and here it is {}",
+  problems.error(spec.local_share->at, "local_share requires on_store_failure: local, not {}",
                  name_of(spec.on_store_failure.value));
 }
 
@@ -128,7 +128,7 @@ struct NamedCost {
 };
 
 std::vector<NamedCost> costs_in(const LimitSpec& spec) {
-  if (!spec.cost) return {};  // one, and every limit admits one
+  if (!spec.cost) return {};  // every limit admits the default of one
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) return {{*fixed, "cost"}};
   std::vector<NamedCost> costs;
   if (const auto* header = std::get_if<HeaderCostSpec>(&*spec.cost)) {
@@ -142,7 +142,7 @@ std::vector<NamedCost> costs_in(const LimitSpec& spec) {
 }
 
 std::string_view capacity_name(Algorithm algorithm) {
-  if (algorithm == Algorithm::leaky_bucket_queue) return "queue and the one that passes";
+  if (algorithm == Algorithm::leaky_bucket_queue) return "queue capacity";
   return algorithm < Algorithm::fixed_window ? "burst" : "limit";
 }
 
@@ -158,21 +158,21 @@ HeaderCost compile_header(const HeaderCostSpec& spec, const TieredLimit& live) {
 std::vector<RouteCost> compile_route_costs(const std::vector<RouteCostSpec>& specs, const LimitSpec& limit,
                                            Problems& problems) {
   std::vector<RouteCost> costs;
-  RoutesOnce once;
+  SeenRoutes seen;
   std::size_t uncovered = 0;
   for (const auto& [route, cost] : specs) {
-    if (const auto before = once.add(route)) {
-      problems.error(route.at, "cost of {} is here twice: the first is in line {}", in_quotes(route.value.text()),
+    if (const auto before = seen.add(route)) {
+      problems.error(route.at, "duplicate cost of {}: first set in line {}", in_quotes(route.value.text()),
                      before->line);
     }
     const bool reached =
         limit.routes.empty() || std::ranges::any_of(limit.routes, [&wanted = route.value](const auto& own) {
           return overlap(own.value, wanted);
         });
-    if (!reached && uncovered++ < Problems::most) {
+    if (!reached && uncovered++ < Problems::max_listed) {
       problems.error(route.at, "cost of {}: no route of the limit matches it", in_quotes(route.value.text()));
     }
-    if (uncovered >= Problems::most) break;
+    if (uncovered >= Problems::max_listed) break;
     costs.push_back({route.value, Cost{cost.value}});
   }
   return costs;
@@ -181,7 +181,7 @@ std::vector<RouteCost> compile_route_costs(const std::vector<RouteCostSpec>& spe
 // Reports costs that could never be admitted. `whose` is "" or "candidate's ".
 void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& tiers, std::string_view whose,
                  Problems& problems) {
-  // The tightest tier is the one to name; the default comes first among equals.
+  // Errors name the tightest tier; the default comes first among equals.
   std::size_t tightest = tiers.names.size();
   for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
     const auto& limit = limits.by_tier[tier];
@@ -190,19 +190,19 @@ void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& 
   }
   if (tightest == tiers.names.size()) return;
   const Limit& limit = *limits.by_tier[tightest];
-  const std::string of_tier = tightest == 0 ? "" : fmt::format(" of tier {}", in_quotes(tiers.names[tightest]));
+  const std::string of_tier = tightest == 0 ? "" : fmt::format(" for tier {}", in_quotes(tiers.names[tightest]));
   for (const auto& [cost, field] : costs_in(spec)) {
     if (cost.value <= limit.capacity()) continue;
-    problems.error(cost.at, "{} {} is above the {}{}{}, {}: it could never be admitted", field, cost.value, whose,
-                   capacity_name(limit.algorithm()), of_tier, limit.capacity());
+    problems.error(cost.at, "{} {} exceeds the {}{} of {}{}: it could never be admitted", field, cost.value, whose,
+                   capacity_name(limit.algorithm()), limit.capacity(), of_tier);
   }
 }
 
-// The live numbers are those that count; the routes of the limit are those that a cost can be for.
+// Costs are checked against the live numbers and the routes of the limit.
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
   check_costs(spec, live, tiers, "", problems);
-  // What a request holds is never the caller's to say.
+  // A caller cannot choose how much a request holds.
   rule.is_written = spec.cost || (spec.algorithm && spec.algorithm->value == PolicyAlgorithm::concurrency);
   if (!spec.cost) return rule;
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {
@@ -225,7 +225,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
   const bool is_held = candidate.algorithm == PolicyAlgorithm::concurrency;
   if (is_held != (live.algorithm == PolicyAlgorithm::concurrency)) {
     problems.error(own.algorithm->at,
-                   "a candidate of {} for a limit of {}: what is held and what is counted cannot be compared",
+                   "a {} candidate cannot be compared with a {} limit: only one of them counts requests in flight",
                    name_of(candidate.algorithm), name_of(live.algorithm));
     return;
   }
@@ -239,12 +239,12 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
   limit.candidate = compile_tiers(candidate, tiers, {own.at, "candidate: "}, problems);
   if (!limit.candidate) return;
   limit.candidate_algorithm = candidate.algorithm;
-  keep_bans(limit.live, *limit.candidate);
+  copy_bans(limit.live, *limit.candidate);
   check_costs(spec, *limit.candidate, tiers, "candidate's ", problems);
   const auto& a = limit.candidate->by_tier;
   const auto& b = limit.live.by_tier;
-  if (std::ranges::equal(a, b, judges_alike)) {
-    problems.error(own.at, "the candidate evaluates exactly as its limit does: there is nothing to compare");
+  if (std::ranges::equal(a, b, decides_alike)) {
+    problems.error(own.at, "the candidate decides exactly as its limit does: there is nothing to compare");
   }
 }
 
@@ -259,7 +259,7 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
 
   CompiledLimit limit;
   limit.at = spec.at;
-  limit.algorithm = PolicyAlgorithm::fixed_window;  // of a ban that writes none
+  limit.algorithm = PolicyAlgorithm::fixed_window;  // the placeholder for a ban, which needs no algorithm
   for (const LimitField& field : fields) {
     if (field.use.compile) field.use.compile(spec, limit);
   }

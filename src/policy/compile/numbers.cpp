@@ -14,7 +14,6 @@
 namespace weir::policy {
 namespace {
 
-// A number that is written, and where.
 struct WrittenNumber {
   std::string_view name;
   Mark at;
@@ -31,7 +30,7 @@ std::vector<WrittenNumber> written_numbers(const NumbersSpec& spec, LimitFields 
   return written;
 }
 
-// What the algorithm has, in both spellings.
+// The fields of the algorithm, in both spellings.
 std::string_view spellings(PolicyAlgorithm algorithm) {
   if (algorithm == PolicyAlgorithm::concurrency) return "limit and lease";
   if (algorithm == PolicyAlgorithm::fixed_window) return "rate, or limit and window_seconds (or window)";
@@ -53,7 +52,7 @@ std::optional<T> first(const std::optional<T>& a, const std::optional<T>& b) {
 }
 
 struct NumbersError {
-  std::optional<Mark> at;  // of the number that is wrong; none if one is missing
+  std::optional<Mark> at;  // position of the invalid number; unset if a number is missing
   std::string message;
 };
 
@@ -62,8 +61,8 @@ tl::unexpected<NumbersError> missing(std::string_view field) {
   return tl::unexpected<NumbersError>({{}, fmt::format("{} is missing{}", field, how)});
 }
 
-// An error of weir::Limit, under the name and at the place of the number that it is about.
-NumbersError placed(const Error& error, const Numbers& numbers) {
+// Converts an error of weir::Limit to one about the field of the policy.
+NumbersError field_error(const Error& error, const Numbers& numbers) {
   const auto at = [&](const auto& number) {
     return NumbersError{number->at, fmt::format("{}: {}", number->field, error.what)};
   };
@@ -91,7 +90,7 @@ Result<Limit> make_window(PolicyAlgorithm algorithm, WindowNumbers numbers) {
 
 void check_alone(const NumbersSpec& spec, LimitFields fields, Problems& problems) {
   for (const WrittenNumber& number : written_numbers(spec, fields)) {
-    problems.error(number.at, "{} has no place beside 'rate: 0', which bans: nothing is admitted", number.name);
+    problems.error(number.at, "{} cannot be combined with 'rate: 0' (a ban): every request is denied", number.name);
   }
 }
 
@@ -99,34 +98,34 @@ void check_queue(const NumbersSpec& spec, Problems& problems) {
   if (!spec.queue || (!spec.burst && !spec.capacity)) return;
   const auto& burst = spec.burst ? *spec.burst : *spec.capacity;
   problems.error(std::max(spec.queue->at, burst.at),
-                 "queue and {} exclude each other: with a queue requests wait, with a burst they do not",
+                 "queue and {} cannot be combined: with a queue requests wait, with a burst they do not",
                  spec.burst ? "burst" : "capacity");
 }
 
 void check_window(const NumbersSpec& spec, Problems& problems) {
   if (spec.rate && spec.calendar) {
     problems.error(std::max(spec.rate->at, spec.calendar->at),
-                   "rate and window exclude each other: write limit beside window, or a rate like 1000/month alone, "
-                   "which is in UTC");
+                   "rate and window cannot be combined: write limit and window, or rate alone, like 1000/month (in "
+                   "UTC)");
   }
   if (!spec.window || !spec.calendar) return;
   problems.error(std::max(spec.window->at, spec.calendar->at),
-                 "window and window_seconds exclude each other: a window has the dates of a calendar, or one length");
+                 "window and window_seconds cannot be combined: a window follows the calendar or has a fixed length");
 }
 
-// The rate of a bucket as it was written; none for a window.
+// Returns the rate of a bucket as written; nothing for a window.
 std::optional<WrittenRate> written_rate(PolicyAlgorithm algorithm, const Numbers& numbers) {
   if (is_window(algorithm) || !numbers.rate) return {};
   return WrittenRate{
       .rate = numbers.rate->value, .per_second = numbers.rate->field != "rate", .per_week = numbers.unit.has_value()};
 }
 
-// Months and years are as long as they are.
+// Months and years vary in length.
 template <class T>
 tl::unexpected<NumbersError> has_no_length(const Given<T>& rate, core::CalendarUnit unit) {
   const std::string_view days = unit == core::CalendarUnit::month ? "30day" : "365day";
   return tl::unexpected<NumbersError>(
-      {rate.at, fmt::format("{}: only a fixed_window can follow the calendar, and a {} has no other length: use "
+      {rate.at, fmt::format("{}: only fixed_window follows the calendar, and a {} has no fixed length: use "
                             "fixed_window, or write days, like 1000/{}",
                             rate.field, name_of(unit), days)});
 }
@@ -135,21 +134,22 @@ bool has_length(std::optional<core::CalendarUnit> unit) noexcept {
   return !unit || *unit == core::CalendarUnit::week;
 }
 
-// What a rate is per has to be what the window beside it is.
-bool is_of(const core::Calendar& calendar, const Numbers& numbers) {
+// True if the unit of a rate is that of the calendar window beside it.
+bool has_unit_of(const core::Calendar& calendar, const Numbers& numbers) {
   if (!numbers.window) return true;
   if (numbers.unit) return *numbers.unit == calendar.unit();
-  return calendar.unit() == core::CalendarUnit::day && numbers.window->value == core::usual_length(calendar.unit());
+  return calendar.unit() == core::CalendarUnit::day && numbers.window->value == core::nominal_length(calendar.unit());
 }
 
-// Of a fixed window; null: its windows have one length.
+// Returns the calendar of a fixed window; null if its windows have a fixed length.
 tl::expected<const core::Calendar*, NumbersError> calendar_of(const Numbers& numbers) {
   if (numbers.calendar) {
     const core::Calendar& calendar = *numbers.calendar->value;
-    if (is_of(calendar, numbers)) return &calendar;
+    if (has_unit_of(calendar, numbers)) return &calendar;
     return tl::unexpected<NumbersError>(
-        {numbers.window->at, fmt::format("{} is not per {}, as its window is: write the same in both, or limit instead",
-                                         numbers.window->field, name_of(calendar.unit()))});
+        {numbers.window->at,
+         fmt::format("{} must be per {}, like its window: use the same unit, or write limit instead",
+                     numbers.window->field, name_of(calendar.unit()))});
   }
   if (!numbers.unit) return nullptr;
   return find_calendar(*numbers.unit, utc).value();
@@ -157,7 +157,7 @@ tl::expected<const core::Calendar*, NumbersError> calendar_of(const Numbers& num
 
 tl::expected<Limit, NumbersError> checked_numbers(Result<Limit> limit, const Numbers& numbers) {
   if (limit) return *limit;
-  return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
+  return tl::unexpected<NumbersError>(field_error(limit.error(), numbers));
 }
 
 tl::expected<Limit, NumbersError> make_concurrency(const Numbers& numbers) {
@@ -197,7 +197,7 @@ tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Nu
   return checked(make_bucket(algorithm, numbers, burst));
 }
 
-// A leaky bucket is a queue or a meter for all tiers: their states are not the same.
+// A leaky bucket must have a queue for all tiers or for none, because the two kinds have different states.
 bool changes_kind(const Numbers& base, const Numbers& own) {
   return base.queue ? own.burst.has_value() : own.queue.has_value();
 }
@@ -214,7 +214,7 @@ void report_numbers(const NumbersError& error, Mark otherwise, const std::string
   problems.error(error.at.value_or(otherwise), "{}{}{}", called, error.message, inherits);
 }
 
-// What a tier does not say itself. A ban has no numbers to inherit: whether its tiers are queues, the first one says.
+// The numbers that tiers inherit. A ban has none; its first tier with numbers decides whether tiers are queues.
 Numbers base_of(const Numbered& numbered) {
   if (!numbered.banned) return numbered.numbers;
   const auto first =
@@ -224,7 +224,7 @@ Numbers base_of(const Numbered& numbered) {
   return base;
 }
 
-// The numbers of one override, in the place of those of the limit.
+// Replaces the numbers of one tier by those of its override.
 bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& owner, TieredLimit& limits,
               Problems& problems) {
   const auto& [spec, tier] = own;
@@ -238,14 +238,15 @@ bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& own
   if (numbered.overrides_of_another) {
     numbers = without_other_kind(base, std::move(numbers));
   } else if (changes_kind(base, numbers)) {
-    problems.error(spec->tier.at, "{}the limit is a {}, and so it is for every tier: write {}", called,
-                   base.queue ? "queue" : "meter", base.queue ? "queue" : "burst");
+    problems.error(spec->tier.at, "{}the limit has {}: write {}", called,
+                   base.queue ? "a queue, so every tier must have one" : "no queue, so no tier can have one",
+                   base.queue ? "queue" : "burst");
     return false;
   }
   numbers = inherited(numbers, base);
   const auto limit = make_limit(numbered.algorithm, numbers);
   if (!limit) {
-    // What is wrong may be a number that the tier inherits: the mistake is still that of the tier.
+    // The error is reported at the tier even if the invalid number is inherited.
     problems.error(spec->tier.at, called + limit.error().message);
     return false;
   }
@@ -263,13 +264,12 @@ void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitField
   std::optional<std::pair<std::string_view, Spelling>> first_spelled;
   for (const auto& [name, at, field] : written_numbers(spec, fields)) {
     if ((field->algorithms & set_of(algorithm)) == 0) {
-      problems.error(at, "{} is not a field of {}: it has {}", name, name_of(algorithm), spellings(algorithm));
+      problems.error(at, "{} has no {}: write {}", name_of(algorithm), name, spellings(algorithm));
       continue;
     }
     if (field->spelling == Spelling::either) continue;
     if (first_spelled && first_spelled->second != field->spelling) {
-      problems.error(at, "{} and {} are two spellings of one thing: write {}", first_spelled->first, name,
-                     spellings(algorithm));
+      problems.error(at, "{} and {} cannot be combined: write {}", first_spelled->first, name, spellings(algorithm));
       break;
     }
     if (!first_spelled) first_spelled = {name, field->spelling};
@@ -295,7 +295,7 @@ Numbers numbers_of(const NumbersSpec& spec) {
 }
 
 Numbers inherited(const Numbers& own, const Numbers& base) {
-  // A window of one length replaces a calendar, and the other way round.
+  // A window of fixed length replaces a calendar window, and the other way round.
   const bool has_length = own.window && own.window->field == "window_seconds";
   const bool drops_length = own.calendar && base.window && base.window->field == "window_seconds";
   return {.rate = first(own.rate, base.rate),

@@ -1,9 +1,9 @@
-// The numbers of a limit in one spelling: what was written, what it inherits, and the Limit that they make.
+// Converts the numbers of a limit to one spelling, applies inheritance, and makes the Limit of each tier.
 //
-// `capacity` is `burst`; `refill_rate` and `leak_rate` are a rate. `rate: 100/min` is a rate to a bucket, and to a
-// window its limit and its length, so that either kind can inherit it. `rate: 100/month` has no length: to a fixed
-// window it is a month of the calendar. The limit of a concurrency is not that of a window: neither inherits it from
-// the other, since a candidate is of its limit's kind.
+// `capacity` is `burst`; `refill_rate` and `leak_rate` are a rate. `rate: 100/min` is a rate for a bucket, and limit
+// and length for a window, so either kind can inherit it. `rate: 100/month` has no fixed length: for a fixed window it
+// is a calendar month. A concurrency limit and a window never inherit `limit` from each other: a candidate must be a
+// concurrency limit exactly if its limit is one.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace weir::policy {
 
-// A value, where it stands, and under which name.
+// A value with its position and the name of its field.
 template <class T>
 struct Given {
   T value{};
@@ -35,21 +35,19 @@ struct Numbers {
   std::optional<Given<Duration>> lease;
   std::optional<Given<std::uint64_t>> limit;
   std::optional<Given<Duration>> window;
-  std::optional<core::CalendarUnit> unit;  // of `rate` and `window`, where they are per week, month or year
-  std::optional<Given<const core::Calendar*>> calendar;  // as `window` is called in a policy
+  std::optional<core::CalendarUnit> unit;                // unit of `rate` and `window` if it is week, month or year
+  std::optional<Given<const core::Calendar*>> calendar;  // `window` of a policy
 };
 
-// Reports fields that the algorithm does not have, two spellings of one thing, a queue with a burst, and anything
-// beside a ban.
+// Reports fields that the algorithm does not have, mixed spellings, a queue with a burst, and anything beside a ban.
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitFields fields, Problems& problems);
 
 [[nodiscard]] Numbers numbers_of(const NumbersSpec& spec);
 
-// `own`, and from `base` what it does not say. A queue and a burst exclude each other, so that one of its own
-// replaces the other of the base.
+// Completes `own` from `base`. A queue and a burst exclude each other: an own one replaces the other of the base.
 [[nodiscard]] Numbers inherited(const Numbers& own, const Numbers& base);
 
-// Whose numbers they are: where an error about them stands, and how it begins.
+// The position and prefix of errors about numbers.
 struct Owner {
   Mark at;
   std::string called;  // "", or "candidate: "
@@ -57,29 +55,29 @@ struct Owner {
 
 struct TierNumbers {
   const TierOverrideSpec* spec = nullptr;
-  std::uint32_t tier = 0;  // of Tiers::names
+  std::uint32_t tier = 0;  // index in Tiers::names
 };
 
-// The tiers of a policy, and what their field is called where they are written.
+// The tiers of a policy, and the name of their field in the file.
 struct NamedTiers {
   const Tiers& tiers;
   std::string_view field;
 };
 
-// The overrides whose tiers are known; the others are reported.
+// Returns the overrides of known tiers, and reports the others.
 [[nodiscard]] std::vector<TierNumbers> find_tiers(const std::vector<TierOverrideSpec>& overrides, NamedTiers tiers,
                                                   Problems& problems);
 
 struct Numbered {
   PolicyAlgorithm algorithm = PolicyAlgorithm::token_bucket;
   Numbers numbers;
-  bool banned = false;  // but for tiers that have numbers, or are unlimited
+  bool banned = false;  // all tiers are banned, except those with numbers and unlimited ones
   std::vector<TierNumbers> overrides;
-  // Overrides that were written for another algorithm: what this one does not have is dropped from them.
+  // The overrides were written for another algorithm: fields that this one lacks are dropped.
   bool overrides_of_another = false;
 };
 
-// The numbers of a limit, or of its candidate, for each tier.
+// Compiles the numbers of a limit, or of its candidate, for each tier.
 [[nodiscard]] std::optional<TieredLimit> compile_tiers(const Numbered& numbered, const Tiers& tiers, const Owner& owner,
                                                        Problems& problems);
 

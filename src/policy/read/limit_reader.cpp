@@ -18,14 +18,14 @@ constexpr std::size_t max_routes = 10'000;
 constexpr std::size_t max_route_costs = 1'000;
 constexpr std::array<std::string_view, 5> root_fields{"version", "identity", "tiers", "methods", "limits"};
 constexpr std::array<std::string_view, 2> calendar_fields{"calendar", "timezone"};
-// A log remembers each denial that counts.
-constexpr text::Bounds logged{.least = 1, .most = Limit::largest_log_limit};
+// The bounds of `warn_first.count` and `penalty.after`: these denials are counted in a log, which stores each of them.
+constexpr text::Bounds logged{.min = 1, .max = Limit::max_log_limit};
 
-constexpr text::Bounds not_zero{.least = 1};
+constexpr text::Bounds not_zero{.min = 1};
 
 Result<Duration> parse_seconds(std::string_view text) {
-  constexpr auto most = static_cast<std::uint64_t>(Limit::longest / std::chrono::seconds{1});
-  const auto seconds = text::parse_whole(text, {.least = 1, .most = most});
+  constexpr auto max_seconds = static_cast<std::uint64_t>(Limit::max_duration / std::chrono::seconds{1});
+  const auto seconds = text::parse_whole(text, {.min = 1, .max = max_seconds});
   if (!seconds) return tl::unexpected<Error>(seconds.error());
   return std::chrono::seconds{*seconds};
 }
@@ -42,8 +42,8 @@ std::optional<core::CalendarUnit> unit_called(std::string_view word) {
 std::optional<Written<const core::Calendar*>> read_calendar(const text::Node& node, Problems& problems) {
   if (node.is_scalar()) {
     problems.error(node.at,
-                   "window has to be a map, like { calendar: month, timezone: Europe/Berlin }; a window of one length "
-                   "is written as rate, or as window_seconds");
+                   "window must be a map, like { calendar: month, timezone: Europe/Berlin }; for a fixed length use "
+                   "rate or window_seconds");
     return {};
   }
   text::MapReader map(node, "window", problems);
@@ -72,31 +72,30 @@ bool is_empty(const NumbersSpec& numbers, LimitFields fields) {
 }
 
 struct TimeBounds {
-  Duration least;
-  Duration most;
+  Duration min;
+  Duration max;
 };
 
-// How long a node holds a slice, from one exchange to the next, and how long a request is held.
 constexpr TimeBounds slice_bounds{std::chrono::milliseconds{100}, std::chrono::seconds{60}};
 constexpr TimeBounds sync_bounds{std::chrono::milliseconds{20}, std::chrono::seconds{10}};
-constexpr TimeBounds hold_bounds{std::chrono::milliseconds{100}, core::Receipts::longest};
+constexpr TimeBounds hold_bounds{std::chrono::milliseconds{100}, core::Receipts::max_duration};
 
 std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_view field, TimeBounds bounds) {
   return map.value(field, text::Form::text, [&](std::string_view text) -> Result<Duration> {
     auto time = text::parse_duration(text);
-    if (!time || (*time >= bounds.least && *time <= bounds.most)) return time;
+    if (!time || (*time >= bounds.min && *time <= bounds.max)) return time;
     return failure(in_quotes(text),
-                   fmt::format("too {}: at least {} and at most {}", *time < bounds.least ? "short" : "long",
-                               duration_text(bounds.least), duration_text(bounds.most)));
+                   fmt::format("too {}: at least {} and at most {}", *time < bounds.min ? "short" : "long",
+                               duration_text(bounds.min), duration_text(bounds.max)));
   });
 }
 
-// What people write beside `window`.
+// Explains fields that belong inside `window`.
 void hint_at_window(text::MapReader& map) {
   map.belongs(calendar_fields, "in window: write window: { calendar: month, timezone: Europe/Berlin }");
 }
 
-// `rate`, `burst` and their other spellings, out of a map that may hold more.
+// Reads `rate`, `burst` and their other spellings from a map that may have more fields.
 NumbersSpec read_numbers(text::MapReader& map, LimitFields fields) {
   NumbersSpec numbers;
   for (const LimitField& field : fields) {
@@ -116,9 +115,7 @@ TierOverrideSpec read_tier_override(const text::Member& member, LimitFields fiel
     override_spec.unlimited = node.text == "unlimited";
     override_spec.banned = node.text == "banned";
     if (override_spec.has_numbers()) {
-      problems.error(node.at,
-                     "tier {}: {} is unknown; write unlimited, banned, or numbers like {{ rate: "
-                     "100/min }}",
+      problems.error(node.at, "tier {}: unknown value {}; write unlimited, banned, or numbers like {{ rate: 100/min }}",
                      in_quotes(member.key.value), in_quotes(node.text));
     }
     return override_spec;
@@ -133,7 +130,7 @@ TierOverrideSpec read_tier_override(const text::Member& member, LimitFields fiel
   override_spec.numbers = read_numbers(map, fields);
   map.finish();
   if (problems.errors() == errors && is_empty(override_spec.numbers, fields)) {
-    problems.error(node.at, "tier {} has no numbers of its own: leave it out", in_quotes(member.key.value));
+    problems.error(node.at, "tier {} sets no numbers: remove it", in_quotes(member.key.value));
   }
   return override_spec;
 }
@@ -141,13 +138,13 @@ TierOverrideSpec read_tier_override(const text::Member& member, LimitFields fiel
 std::vector<Written<RouteTemplate>> read_route_list(const text::Node& node, MoreMethods methods, Problems& problems) {
   std::vector<Written<RouteTemplate>> routes;
   if (node.is_scalar()) {
-    problems.error(node.at, "routes has to be a list, not text: write [{}]", in_quotes(node.text));
+    problems.error(node.at, "routes must be a list, not text: write [{}]", in_quotes(node.text));
     return routes;
   }
   const auto* items = text::items_of(node, "routes", problems);
   if (items == nullptr) return routes;
   if (items->size() > max_routes) {
-    problems.error(node.at, "{} routes in one limit: at most {}", items->size(), max_routes);
+    problems.error(node.at, "too many routes in one limit: {}, at most {}", items->size(), max_routes);
     return routes;
   }
   for (const text::Node& item : *items) {
@@ -162,12 +159,12 @@ std::vector<RouteCostSpec> read_route_costs(const text::Node& node, MoreMethods 
   std::vector<RouteCostSpec> costs;
   if (node.members.empty()) problems.error(node.at, "cost is an empty map: write a number, or { ROUTE: number }");
   if (node.members.size() > max_route_costs) {
-    problems.error(node.at, "cost has {} routes: at most {}", node.members.size(), max_route_costs);
+    problems.error(node.at, "too many routes in cost: {}, at most {}", node.members.size(), max_route_costs);
     return costs;
   }
   for (const text::Member& member : node.members) {
     if (member.key.value == "header" || member.key.value == "max_cost") {
-      problems.error(member.key.at, "cost by header: write cost: header:NAME, and max_cost beside it");
+      problems.error(member.key.at, "a cost by header is written cost: header:NAME, with max_cost beside it");
       continue;
     }
     auto route = read_route(member.key.value, member.key.at, methods, problems);
@@ -183,14 +180,14 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   ConsistencyChoice choice;
   const std::size_t errors = problems.errors();
   text::MapReader map(node, "consistency", problems);
-  map.refuse("exact", "it has no times: write 'consistency: exact'");
+  map.refuse("exact", "write 'consistency: exact'");
   const text::Node* leased = map.find("leased");
   const text::Node* approximate = map.find("approximate");
   map.belongs(std::array<std::string_view, 1>{"sync"}, "to approximate: write { approximate: { sync: 100ms } }");
   map.finish();
   if (problems.errors() > errors) return choice;
   if ((leased == nullptr) == (approximate == nullptr)) {
-    problems.error(node.at, "consistency takes one of leased and approximate");
+    problems.error(node.at, "consistency must have either leased or approximate");
     return choice;
   }
   choice.kind = leased != nullptr ? Consistency::leased : Consistency::approximate;
@@ -204,7 +201,7 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   return choice;
 }
 
-// Numbers by tier under `tiers`, and not the root's `tiers`, which says who has which.
+// True if `tiers` holds numbers by tier, unlike the root's `tiers`.
 bool is_overrides(const text::Node* tiers) {
   return tiers != nullptr && !std::ranges::any_of(tiers->members, [](const text::Member& member) {
            return member.key.value == "from" || member.key.value == "default" || member.key.value == "names";
@@ -226,7 +223,7 @@ void read_rate(text::MapReader& map, std::string_view field, NumbersSpec& number
 
 std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::string_view field) {
   return map.value(field, text::Form::number, [](std::string_view text) -> Result<std::uint64_t> {
-    if (text == "0") return failure(in_quotes(text), "too small: at least 1 (a ban is written 'rate: 0')");
+    if (text == "0") return failure(in_quotes(text), "too small: at least 1; to deny every request, write 'rate: 0'");
     return text::parse_whole(text, not_zero);
   });
 }
@@ -248,7 +245,7 @@ std::optional<Written<Duration>> read_lease(text::MapReader& map, std::string_vi
 std::vector<TierOverrideSpec> read_tier_overrides(const text::Node& node, LimitFields fields, Problems& problems) {
   std::vector<TierOverrideSpec> overrides;
   const text::MapReader map(node, "tier_overrides", problems);
-  if (map.is_map() && node.members.empty()) problems.error(node.at, "tier_overrides is empty: leave it out");
+  if (map.is_map() && node.members.empty()) problems.error(node.at, "tier_overrides is empty: remove it");
   overrides.reserve(node.members.size());
   for (const text::Member& member : node.members) overrides.push_back(read_tier_override(member, fields, problems));
   return overrides;
@@ -268,13 +265,13 @@ std::optional<Written<PolicyAlgorithm>> read_algorithm(text::MapReader& map) {
                                   chosen->at};
 }
 
-void read_candidate(const FieldSpot& at) {
+void read_candidate(const FieldInput& at) {
   const text::Node* node = at.map.find(at.name);
   if (node == nullptr) return;
   CandidateSpec candidate;
   candidate.at = node->at;
   Problems& problems = at.map.problems();
-  const LimitFields fields = at.place.fields;
+  const LimitFields fields = at.context.fields;
   const std::size_t errors = problems.errors();
   text::MapReader map(*node, "a candidate", problems);
   for (const LimitField& field : fields) {
@@ -288,26 +285,26 @@ void read_candidate(const FieldSpot& at) {
   }
   map.finish();
   const auto refuse_ban = [&](Mark mark) {
-    problems.error(mark, "a candidate cannot ban: it is never enforced, and to deny everything is nothing to compare");
+    problems.error(mark, "a candidate cannot ban: there would be nothing to compare");
   };
   if (candidate.numbers.ban) refuse_ban(*candidate.numbers.ban);
   for (const TierOverrideSpec& each : candidate.tier_overrides) {
     if (each.bans()) refuse_ban(each.tier.at);
   }
-  const bool says_nothing =
+  const bool is_unchanged =
       !candidate.algorithm && is_empty(candidate.numbers, fields) && candidate.tier_overrides.empty();
-  if (problems.errors() == errors && says_nothing) {
-    problems.error(node->at, "a candidate needs an algorithm or numbers of its own");
+  if (problems.errors() == errors && is_unchanged) {
+    problems.error(node->at, "a candidate must set an algorithm or numbers");
   }
   at.limit.candidate = std::move(candidate);
 }
 
-void read_cost(const FieldSpot& at) {
+void read_cost(const FieldInput& at) {
   const text::Node* const node = at.map.find(at.name);
   if (node == nullptr) return;
   Problems& problems = at.map.problems();
   if (node->is_map()) {
-    at.limit.cost = read_route_costs(*node, at.place.methods, problems);
+    at.limit.cost = read_route_costs(*node, at.context.methods, problems);
     return;
   }
   if (node->is_scalar() && node->text.starts_with(header_prefix)) {
@@ -315,8 +312,7 @@ void read_cost(const FieldSpot& at) {
     if (header) {
       at.limit.cost = HeaderCostSpec{{*header, node->at}, {}};
     } else {
-      problems.error(node->at, "cost {}: header: has to be followed by the name of a header, like X-Cost",
-                     in_quotes(node->text));
+      problems.error(node->at, "cost {}: invalid header name: write it like header:X-Cost", in_quotes(node->text));
     }
     return;
   }
@@ -329,14 +325,14 @@ void read_cost(const FieldSpot& at) {
   if (const auto cost = text::read_value(*node, at.name, text::Form::number, parse, problems)) at.limit.cost = *cost;
 }
 
-void read_max_cost(const FieldSpot& at) {
-  const auto most = at.map.whole(at.name, not_zero);
-  if (!most) return;
+void read_max_cost(const FieldInput& at) {
+  const auto max_cost = at.map.whole(at.name, not_zero);
+  if (!max_cost) return;
   auto* header = at.limit.cost ? std::get_if<HeaderCostSpec>(&*at.limit.cost) : nullptr;
   if (header != nullptr) {
-    header->max_cost = most;
+    header->max_cost = max_cost;
   } else {
-    at.map.problems().error(most->at, "max_cost bounds a cost from a header: write cost: header:NAME beside it");
+    at.map.problems().error(max_cost->at, "max_cost requires cost: header:NAME");
   }
 }
 
@@ -362,45 +358,45 @@ std::optional<Written<Penalty>> read_penalty(const text::Node& node, Problems& p
   return Written<Penalty>{{after->value, within->value, block->value}, node.at};
 }
 
-void read_consistency(const FieldSpot& at) {
+void read_consistency(const FieldInput& at) {
   const text::Node* node = at.map.find(at.name);
   if (node == nullptr) return;
   Problems& problems = at.map.problems();
   if (node->is_map()) {
     at.limit.consistency = {read_consistency_map(*node, problems), node->at};
   } else if (!node->is_scalar()) {
-    problems.error(node->at, "consistency has to be a word or a map, not {}", name_of(node->kind));
+    problems.error(node->at, "consistency must be a word or a map, not {}", name_of(node->kind));
   } else if (const auto word = at.map.choice(at.name, Consistency::approximate)) {
     at.limit.consistency = {{.kind = word->value}, word->at};
   }
 }
 
-void read_name(const FieldSpot& at) {
-  const auto* node = at.place.name ? at.map.find(at.name) : at.map.require(at.name);
-  if (at.place.name) at.limit.name = *at.place.name;
+void read_name(const FieldInput& at) {
+  const auto* node = at.context.name ? at.map.find(at.name) : at.map.require(at.name);
+  if (at.context.name) at.limit.name = *at.context.name;
   if (node == nullptr) return;
   if (auto name = text::read_value(*node, at.name, text::Form::text, text::parse_name, at.map.problems()))
     at.limit.name = *std::move(name);
 }
 
-void read_routes(const FieldSpot& at) {
-  if (at.place.routes) {
-    at.map.refuse(at.name, "a limit in OpenAPI covers the operations that it stands beside");
-    at.limit.routes = *at.place.routes;
+void read_routes(const FieldInput& at) {
+  if (at.context.routes) {
+    at.map.refuse(at.name, "in OpenAPI a limit covers the operations that it is attached to");
+    at.limit.routes = *at.context.routes;
   } else if (const auto* routes = at.map.find(at.name)) {
-    at.limit.routes = read_route_list(*routes, at.place.methods, at.map.problems());
+    at.limit.routes = read_route_list(*routes, at.context.methods, at.map.problems());
   }
 }
 
-std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& place, Problems& problems) {
+std::optional<LimitSpec> read_limit(const text::Node& node, const LimitContext& context, Problems& problems) {
   const std::size_t errors = problems.errors();
   LimitSpec limit;
   limit.at = node.at;
   text::MapReader map(node, "a limit", problems);
   if (!map.is_map()) return {};
-  for (const auto& [path, type, fallback, meaning, use] : place.fields) {
+  for (const auto& [path, type, fallback, meaning, use] : context.fields) {
     if (use.number) use.number->read(map, path, limit.numbers);
-    if (use.read) use.read({map, path, place, limit});
+    if (use.read) use.read({map, path, context, limit});
   }
   if (!limit.needs_no_algorithm()) {
     (void)map.require(
@@ -409,7 +405,7 @@ std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& pl
   }
   hint_at_window(map);
   if (is_overrides(node.find("tiers"))) map.means("tiers", "tier_overrides");
-  if (place.routes) {
+  if (context.routes) {
     map.belongs(std::array<std::string_view, 1>{"identity"}, "at the root of the document, as x-rate-limit-identity");
     map.belongs(std::array<std::string_view, 1>{"tiers"}, "at the root of the document, as x-rate-limit-tiers");
   } else {

@@ -1,4 +1,4 @@
-// One limit, as policy.yaml and OpenAPI's x-rate-limit write it: by the table of fields, whose values are read here.
+// Reads one limit of policy.yaml or of OpenAPI's x-rate-limit, by the table in limit_fields.h.
 #pragma once
 
 #include <optional>
@@ -11,26 +11,27 @@
 
 namespace weir::policy {
 
-// What the place of a limit says already.
-struct LimitPlace {
-  // The name of a limit that has no `name`; without it, `name` is required.
+// The properties of a limit that its document determines.
+struct LimitContext {
+  // The name of a limit without `name`. If unset, `name` is required.
   std::optional<Written<std::string>> name;
-  // The routes of a limit that stands beside them, where `routes` has no place; without it, `routes` says them.
+  // The routes of a limit that is attached to them; `routes` is then rejected. If unset, `routes` is read.
   std::optional<std::vector<Written<RouteTemplate>>> routes;
   MoreMethods methods = nullptr;
   LimitFields fields = limit_fields();
 };
 
-[[nodiscard]] std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& place, Problems& problems);
+[[nodiscard]] std::optional<LimitSpec> read_limit(const text::Node& node, const LimitContext& context,
+                                                  Problems& problems);
 
-// The values of fields. What is wrong is reported, and is then as if it were not there.
+// Readers of single fields. An invalid value is reported and then treated as absent.
 
-void read_name(const FieldSpot& at);
-void read_routes(const FieldSpot& at);
-void read_cost(const FieldSpot& at);
-void read_max_cost(const FieldSpot& at);
-void read_candidate(const FieldSpot& at);
-void read_consistency(const FieldSpot& at);
+void read_name(const FieldInput& at);
+void read_routes(const FieldInput& at);
+void read_cost(const FieldInput& at);
+void read_max_cost(const FieldInput& at);
+void read_candidate(const FieldInput& at);
+void read_consistency(const FieldInput& at);
 
 [[nodiscard]] std::optional<Written<PolicyAlgorithm>> read_algorithm(text::MapReader& map);
 [[nodiscard]] std::vector<TierOverrideSpec> read_tier_overrides(const text::Node& node, LimitFields fields,
@@ -38,13 +39,13 @@ void read_consistency(const FieldSpot& at);
 [[nodiscard]] std::optional<Written<WarnFirst>> read_warn_first(const text::Node& node, Problems& problems);
 [[nodiscard]] std::optional<Written<Penalty>> read_penalty(const text::Node& node, Problems& problems);
 
-// `0` is a ban, and all else a rate.
+// Reads a rate, or a ban if the value is `0`.
 void read_rate(text::MapReader& map, std::string_view field, NumbersSpec& numbers);
-// A number from 1.
+// Reads an integer of at least 1.
 [[nodiscard]] std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::string_view field);
 [[nodiscard]] std::optional<Written<Duration>> read_seconds(text::MapReader& map, std::string_view field);
 [[nodiscard]] std::optional<Written<const core::Calendar*>> read_window(text::MapReader& map, std::string_view field);
-// The lease of a concurrency limit.
+// Reads the lease of a concurrency limit.
 [[nodiscard]] std::optional<Written<Duration>> read_lease(text::MapReader& map, std::string_view field);
 
 }  // namespace weir::policy

@@ -15,23 +15,23 @@ namespace {
 
 Result<bool> parse_version(std::string_view text) {
   if (text == "1") return true;
-  return failure(in_quotes(text), "this version is not known: write 1");
+  return failure(in_quotes(text), "unknown version: write 1");
 }
 
 constexpr std::array<std::string_view, 4> identity_fields{"trusted_proxies", "user", "api_key", "ip"};
 constexpr std::array<std::string_view, 3> tiers_fields{"from", "default", "names"};
 
-void read_limits(const text::Node& node, const LimitPlace& place, PolicySpec& policy, Problems& problems) {
+void read_limits(const text::Node& node, const LimitContext& context, PolicySpec& policy, Problems& problems) {
   if (!node.is_sequence()) {
-    problems.error(node.at, "limits has to be a list, not {}", name_of(node.kind));
+    problems.error(node.at, "limits must be a list, not {}", name_of(node.kind));
     return;
   }
   for (const text::Node& item : node.items) {
-    if (auto limit = read_limit(item, place, problems)) policy.limits.push_back(*std::move(limit));
+    if (auto limit = read_limit(item, context, problems)) policy.limits.push_back(*std::move(limit));
   }
 }
 
-constexpr text::Bounds ipv6_prefixes{.least = 1, .most = 128};
+constexpr text::Bounds ipv6_prefixes{.min = 1, .max = 128};
 
 // { header: NAME }
 std::optional<Written<std::string>> read_header(const text::Node& node, std::string_view what, Problems& problems) {
@@ -113,7 +113,7 @@ Identity read_identity(const text::Node& node, std::string_view called, Problems
   if (const auto* ip = map.find("ip")) read_ip(*ip, identity, problems);
   map.finish();
   if (identity.user_header == identity.api_key_header) {
-    problems.error(node.at, "user and api_key cannot come from one header, {}", identity.user_header);
+    problems.error(node.at, "user and api_key cannot be read from the same header, {}", identity.user_header);
   }
   return identity;
 }

@@ -35,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, Duration>, 7> rls_units{{{"seco
                                                                           {"month", days{30}},
                                                                           {"year", days{365}}}};
 constexpr std::string_view unit_names = "write second, minute, hour, day, week, month or year";
-constexpr std::uint64_t max_requests = 4'294'967'295;  // a uint32 there
+constexpr std::uint64_t max_requests = 4'294'967'295;  // envoyproxy/ratelimit stores it as a uint32
 
 std::string name_of(const DescriptorSpec& descriptor) {
   if (!descriptor.value) return in_quotes(descriptor.key);
@@ -56,7 +56,7 @@ std::optional<bool> truth_of(const std::string& written) {
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  // Not `inf` and `nan`, which from_chars would read.
+  // Rejects `inf` and `nan`, which from_chars would accept.
   if (digits.empty() || (digits.front() != '.' && !base::is_digit(digits.front()))) return {};
   const auto number = base::parse_number<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
@@ -73,8 +73,8 @@ MetadataValue scalar(const text::Node& node) {
   return value;
 }
 
-// `metadata` is for others, so that every value is taken as YAML means it: without quotes, 20 and 2.5 are numbers,
-// true, yes and on are true. What is no finite number is text.
+// Clients read `metadata`, so every value keeps its YAML meaning: without quotes, 20 and 2.5 are numbers, true, yes and
+// on are true. Anything but a finite number is text.
 MetadataValue metadata_of(const text::Node& node) {
   if (node.is_scalar()) return scalar(node);
   MetadataValue value;
@@ -102,14 +102,12 @@ class Reader {
     domain.name.at = root.at;
     if (const text::Node* name = root.find("domain")) domain.name = {text(*name, "domain"), name->at};
     if (domain.name.value == "weir") {
-      problems_.error(domain.name.at,
-                      "domain 'weir' is taken: what is asked there is evaluated by a policy.yaml; use another");
+      problems_.error(domain.name.at, "domain 'weir' is reserved for limits of policy.yaml: use another name");
     }
     if (domain.name.value.empty() && !problems_.any_error()) {
-      problems_.error(domain.name.at,
-                      root.find("domain") != nullptr
-                          ? "domain is empty: write the name that is asked for"
-                          : "domain is missing: a file of envoyproxy/ratelimit says for which one it is");
+      problems_.error(domain.name.at, root.find("domain") != nullptr
+                                          ? "domain is empty: write the domain that requests name"
+                                          : "domain is missing: a file of envoyproxy/ratelimit must name its domain");
     }
     domain.descriptors = read_descriptors(root);
     if (problems_.any_error()) return std::nullopt;
@@ -136,7 +134,7 @@ class Reader {
       DescriptorSpec descriptor = read_descriptor(item);
       const auto [first, is_new] = lines.try_emplace({descriptor.key, descriptor.value.value_or("")}, item.at.line);
       if (!is_new && !descriptor.key.empty()) {
-        problems_.error(item.at, "descriptor {} is here twice: the first is in line {}", name_of(descriptor),
+        problems_.error(item.at, "duplicate descriptor {}: first defined in line {}", name_of(descriptor),
                         first->second);
       }
       descriptors.push_back(std::move(descriptor));
@@ -182,7 +180,7 @@ class Reader {
     descriptor.share_threshold = flag(node, "share_threshold");
     if (!descriptor.share_threshold) return;
     if (descriptor.value && descriptor.value->find('*') != std::string::npos) return;
-    problems_.error(node.find("share_threshold")->at, "share_threshold needs a value with a '*' in it");
+    problems_.error(node.find("share_threshold")->at, "share_threshold requires a value that contains '*'");
   }
 
   void read_limit(const text::Node& node, DescriptorSpec& descriptor) {
@@ -196,9 +194,9 @@ class Reader {
     const text::Node* unit = find(node, "unit");
     const text::Node* requests = find(node, "requests_per_unit");
     if (descriptor.unlimited) {
-      if (unit != nullptr) problems_.error(unit->at, "unit cannot stand beside unlimited");
+      if (unit != nullptr) problems_.error(unit->at, "unit cannot be combined with unlimited");
       if (requests != nullptr)
-        problems_.warning(requests->at, rule::no_effect, "requests_per_unit has no effect beside unlimited");
+        problems_.warning(requests->at, rule::no_effect, "requests_per_unit has no effect with unlimited");
       return;
     }
     if (unit == nullptr) problems_.error(node.at, "unit is missing: {}", unit_names);
@@ -244,7 +242,7 @@ class Reader {
     }
   }
 
-  // A map with no other fields than these.
+  // Reports a node that is not a map, and fields that are not in `fields`.
   bool is_map(const text::Node& node, std::string_view what, std::span<const std::string> fields) {
     if (!node.is_map()) {
       wrong_kind(node, what, "a map");
@@ -258,13 +256,13 @@ class Reader {
     return true;
   }
 
-  // Fields without a value are as good as absent there.
+  // envoyproxy/ratelimit treats a field without a value as absent.
   static const text::Node* find(const text::Node& map, std::string_view field) {
     const text::Node* node = map.find(field);
     return node == nullptr || node->is_null() ? nullptr : node;
   }
 
-  // Whatever it looks like: the 401 of `value: 401` is text.
+  // Any scalar is read as text, including the number in `value: 401`.
   std::string text(const text::Node& node, std::string_view field) {
     if (node.is_scalar()) return node.text;
     if (!node.is_null()) wrong_kind(node, field, "text");
@@ -277,19 +275,19 @@ class Reader {
     const std::string word = base::lower(node->text);
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word != "false" && word != "no" && word != "off") {
-      problems_.error(node->at, "{} has to be true or false", field);
+      problems_.error(node->at, "{} must be true or false", field);
     }
     return false;
   }
 
   void wrong_kind(const text::Node& node, std::string_view what, std::string_view wanted) {
-    problems_.error(node.at, "{} has to be {}, not {}", what, wanted, text::name_of(node.kind));
+    problems_.error(node.at, "{} must be {}, not {}", what, wanted, text::name_of(node.kind));
   }
 
   Problems& problems_;
 };
 
-std::string place_of(Mark at, const Problems& problems) {
+std::string position_text(Mark at, const Problems& problems) {
   return fmt::format("{}:{}:{}", problems.file(), at.line, at.column);
 }
 
@@ -301,11 +299,11 @@ std::optional<DomainSpec> read(const text::Node& root, Problems& problems) {
 
 void Domains::add(DomainSpec domain, Problems& problems) {
   const auto& [name, at] = domain.name;
-  const auto [first, is_new] = places_.try_emplace(name, place_of(at, problems));
-  if (!is_new && same_domain_ == SameDomain::refused) {
+  const auto [first, is_new] = positions_.try_emplace(name, position_text(at, problems));
+  if (!is_new && same_domain_ == SameDomain::rejected) {
     problems.error(at,
-                   "domain {} is already in {}: 'merge_domains: true' in weir.yaml (and lint's "
-                   "--merge-domains) lets a domain have several files",
+                   "duplicate domain {}: already defined in {}; to merge them, set 'merge_domains: true' in weir.yaml "
+                   "(or lint with --merge-domains)",
                    in_quotes(name), first->second);
     return;
   }
@@ -318,13 +316,13 @@ void Domains::merge(DomainSpec domain, Problems& problems) {
   const auto into =
       std::ranges::find_if(policy_.domains, [&](const DomainSpec& known) { return known.name.value == name; });
   for (DescriptorSpec& descriptor : domain.descriptors) {
-    const auto [first, is_new] =
-        at_top_.try_emplace({name, descriptor.key, descriptor.value.value_or("")}, place_of(descriptor.at, problems));
+    const auto [first, is_new] = at_top_.try_emplace({name, descriptor.key, descriptor.value.value_or("")},
+                                                     position_text(descriptor.at, problems));
     if (is_new) {
       into->descriptors.push_back(std::move(descriptor));
     } else {
-      problems.error(descriptor.at, "descriptor {} of domain {} is already in {}", name_of(descriptor), in_quotes(name),
-                     first->second);
+      problems.error(descriptor.at, "duplicate descriptor {} of domain {}: already defined in {}", name_of(descriptor),
+                     in_quotes(name), first->second);
     }
   }
 }

@@ -19,7 +19,7 @@ constexpr std::size_t max_parts = 8;
 constexpr std::size_t max_alternatives = 8;
 constexpr std::size_t max_ranges = 10'000;
 
-// A word that has the form of a header's name and of no other word: `X-Tenant`, `Authorization`.
+// True for a word that looks like a header name and not like a keyword: `X-Tenant`, `Authorization`.
 bool is_like_header(std::string_view text) {
   if (!text::parse_header_name(text)) return false;
   return text.find('-') != std::string_view::npos || (base::is_upper(text.front()));
@@ -29,7 +29,7 @@ Result<KeyPart> parse_part(std::string_view text) {
   static const std::array<std::string, 6> words{"user", "api_key", "ip", "global", "route", "header:NAME"};
   if (text.starts_with(header_prefix)) {
     const auto header = text::parse_header_name(text.substr(header_prefix.size()));
-    if (!header) return failure(in_quotes(text), "header: has to be followed by the name of a header, like X-User-Id");
+    if (!header) return failure(in_quotes(text), "invalid header name: write it like header:X-User-Id");
     return KeyPart{KeyPart::Kind::header, *header};
   }
   const auto* found = std::ranges::find(words, text);
@@ -40,7 +40,7 @@ Result<KeyPart> parse_part(std::string_view text) {
                  near.empty() ? "unknown; write user, api_key, ip, global, route or header:NAME" : "unknown" + near);
 }
 
-// `a+b`
+// Parses key parts that are combined with a plus sign: `a+b`.
 Result<std::vector<KeyPart>> parse_together(std::string_view text) {
   std::vector<KeyPart> parts;
   for (std::string_view rest = text;;) {
@@ -48,39 +48,40 @@ Result<std::vector<KeyPart>> parse_together(std::string_view text) {
     const auto part = parse_part(rest.substr(0, plus));
     if (!part) return tl::unexpected<Error>(part.error());
     if (std::ranges::find(parts, *part) != parts.end()) {
-      return failure(in_quotes(text), fmt::format("{} is in it twice", text_of(*part)));
+      return failure(in_quotes(text), fmt::format("duplicate {}", text_of(*part)));
     }
     parts.push_back(*part);
-    if (parts.size() > max_parts) return failure(in_quotes(text), fmt::format("at most {} parts", max_parts));
+    if (parts.size() > max_parts) return failure(in_quotes(text), fmt::format("too many parts: at most {}", max_parts));
     if (plus == std::string_view::npos) return parts;
     rest.remove_prefix(plus + 1);
   }
 }
 
-// Present in every request, so that nothing after it is ever used.
+// True for parts that every request has: alternatives after them are never used.
 bool always_present(const std::vector<KeyPart>& parts) {
   return std::ranges::all_of(parts, [](const KeyPart& part) {
     return part.kind == KeyPart::Kind::global || part.kind == KeyPart::Kind::route;
   });
 }
 
-// What is wrong with one more alternative after those that are there.
+// Returns an error message if `next` cannot follow the existing alternatives.
 std::optional<std::string> wrong_next(const ConsumerKey& key, const std::vector<KeyPart>& next) {
   const auto& before = key.alternatives;
-  if (before.size() == max_alternatives) return fmt::format("at most {} alternatives", max_alternatives);
+  if (before.size() == max_alternatives) return fmt::format("too many alternatives: at most {}", max_alternatives);
   if (std::ranges::find(before, next) != before.end()) {
-    return fmt::format("{} is in the list twice", text_of(ConsumerKey{{next}}));
+    return fmt::format("duplicate {}", text_of(ConsumerKey{{next}}));
   }
   if (!before.empty() && always_present(before.back())) {
-    return fmt::format("nothing after {} is ever used: every request has it", text_of(ConsumerKey{{before.back()}}));
+    return fmt::format("alternatives after {} are never used: every request has it",
+                       text_of(ConsumerKey{{before.back()}}));
   }
   return {};
 }
 
 constexpr std::size_t max_methods = 100;
-constexpr std::size_t usual_methods = 9;
+constexpr std::size_t common_methods = 9;
 
-// Of the IANA's registry, those that everybody uses first.
+// The IANA registry, the common methods first.
 const std::vector<std::string>& registered_methods() {
   // clang-format off
   static const std::vector<std::string> methods{
@@ -98,18 +99,18 @@ bool is_among(std::string_view word, const Words& words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// In a short word everything is near to something: there only the usual ones are offered.
+// A short word is close to many methods, so only the common ones are suggested for it.
 std::string meant_method(const std::string& method) {
   constexpr std::size_t is_long = 6;
   const std::span<const std::string> all(registered_methods());
-  const std::string near = text::did_you_mean(method, all.first(usual_methods));
+  const std::string near = text::did_you_mean(method, all.first(common_methods));
   return near.empty() && method.size() >= is_long ? text::did_you_mean(method, all) : near;
 }
 
-// What stands for several methods elsewhere; empty if it is none of that.
+// Returns the remedy for a word that stands for several methods in other systems; empty for any other word.
 std::string_view meant_several(std::string_view method) {
   constexpr std::array<std::string_view, 3> all{"*", "ANY", "ALL"};
-  if (is_among(method, all)) return "leave the method out, and all are meant";
+  if (is_among(method, all)) return "omit the method to match all";
   return method.find('|') != std::string_view::npos ? "write one route for each method" : "";
 }
 
@@ -120,7 +121,7 @@ std::optional<std::string> wrong_method(const RouteTemplate& route, MoreMethods 
     return fmt::format("{} is not a method: {}", in_quotes(*route.method), several);
   }
   const std::string near = meant_method(*route.method);
-  const std::string own = fmt::format("; if it is one of yours, write 'methods: [{}]' at the root", *route.method);
+  const std::string own = fmt::format("; to allow it, add 'methods: [{}]' at the root", *route.method);
   return fmt::format("unknown method {}{}", in_quotes(*route.method), near.empty() && more != nullptr ? own : near);
 }
 
@@ -131,7 +132,7 @@ std::string_view path_of(std::string_view route) {
   return route;
 }
 
-// What no path has, and most regular expressions do. `{id:[0-9]+}` is told what is wrong with it elsewhere.
+// Looks for signs that paths lack and most regular expressions have. parse_route() rejects `{id:[0-9]+}`.
 bool is_regular_expression(std::string_view path) {
   constexpr std::array<std::string_view, 14> signs{".*",  ".+",  "(?",  "[^",  "[0-9", "[a-z", "[A-Z",
                                                    "[\\", "\\d", "\\w", "\\.", "\\/",  "\\s",  "|"};
@@ -147,7 +148,7 @@ bool is_name_character(char c) noexcept {
   return base::is_letter_or_digit(c) || c == '_' || c == '-';
 }
 
-// The name of a segment like `:id`; empty if there is none.
+// The name in a segment like `:id`; empty if there is none.
 std::string_view colon_name(std::string_view path) {
   const std::size_t at = path.find("/:");
   if (at == std::string_view::npos) return {};
@@ -159,12 +160,11 @@ std::string_view colon_name(std::string_view path) {
 
 std::optional<std::string> wrong_kind_of_route(std::string_view path) {
   if (is_regular_expression(path)) {
-    return "this looks like a regular expression, and routes are templates: write /api/** for all below /api, {id} or "
-           "* for one segment";
+    return "routes are templates, not regular expressions: write /api/** for everything below /api, {id} or * for one "
+           "segment";
   }
   if (const std::string_view name = colon_name(path); !name.empty()) {
-    return fmt::format(
-        "':{0}' would match only these letters: write {{{0}}} for a parameter (or %3A{0}, if it is meant)", name);
+    return fmt::format("':{0}' is read as a literal: write {{{0}}} for a parameter, or %3A{0} for the literal", name);
   }
   return {};
 }
@@ -174,7 +174,7 @@ std::optional<std::string> wrong_kind_of_route(std::string_view path) {
 std::optional<Written<ConsumerKey>> read_consumer_key(const text::Node& node, Problems& problems) {
   constexpr std::string_view field = "consumer_key";
   if (node.is_map()) {
-    problems.error(node.at, "consumer_key has to be a word or a list of words, not a map: write header:NAME");
+    problems.error(node.at, "consumer_key must be a word or a list of words, not a map: write header:NAME");
     return {};
   }
   const std::vector<text::Node> alone{node.is_scalar() ? node : text::Node{}};
@@ -212,7 +212,7 @@ std::optional<Written<When>> read_when(const text::Node& node, Problems& problem
     return when;
   }
   if (!node.is_map()) {
-    problems.error(node.at, "when has to be a word or a map, not {}", name_of(node.kind));
+    problems.error(node.at, "when must be a word or a map, not {}", name_of(node.kind));
     return {};
   }
   const std::size_t errors = problems.errors();
@@ -222,7 +222,7 @@ std::optional<Written<When>> read_when(const text::Node& node, Problems& problem
   map.finish();
   if (problems.errors() > errors) return {};
   if ((in == nullptr) == (not_in == nullptr)) {
-    problems.error(node.at, "when takes one of ip_in and ip_not_in");
+    problems.error(node.at, "when must have either ip_in or ip_not_in");
     return {};
   }
   when.value.kind = in != nullptr ? When::Kind::ip_in : When::Kind::ip_not_in;
@@ -241,7 +241,7 @@ std::optional<std::vector<AddressRange>> read_ranges(const text::Node& node, std
   const auto* items = text::items_of(node, field, problems);
   if (items == nullptr) return {};
   if (items->size() > max_ranges) {
-    problems.error(node.at, "{} has {} ranges: at most {}", field, items->size(), max_ranges);
+    problems.error(node.at, "too many ranges in {}: {}, at most {}", field, items->size(), max_ranges);
     return {};
   }
   std::vector<AddressRange> ranges;
@@ -256,7 +256,7 @@ std::optional<std::vector<AddressRange>> read_ranges(const text::Node& node, std
     good = good && range;
     if (!range) continue;
     if (std::ranges::find(ranges, range->value) != ranges.end()) {
-      problems.error(item.at, "{} {}: is in the list twice", field, in_quotes(item.text));
+      problems.error(item.at, "{} {}: duplicate range", field, in_quotes(item.text));
       good = false;
     }
     ranges.push_back(range->value);
@@ -282,11 +282,11 @@ std::vector<std::string> read_methods(const text::Node& node, Problems& problems
   const auto* items = text::items_of(node, "methods", problems);
   if (items == nullptr) return methods;
   if (items->size() > max_methods) {
-    problems.error(node.at, "{} methods: at most {}", items->size(), max_methods);
+    problems.error(node.at, "too many methods: {}, at most {}", items->size(), max_methods);
     return methods;
   }
   const auto parse = [](std::string_view text) -> Result<std::string> {
-    // As a route would have it.
+    // The route parser validates the method.
     const auto route = parse_route(std::string(text) + " /");
     if (!route || !route->method || !meant_several(*route->method).empty()) {
       return failure(in_quotes(text), "not a method: write it like PURGE");

@@ -13,7 +13,7 @@
 namespace weir::policy {
 namespace {
 
-// Takes the first word off `text`, and the blanks around it.
+// Removes the first word and the blanks around it from `text`, and returns the word.
 std::string_view take_word(std::string_view& text) noexcept {
   text = base::trimmed(text);
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
@@ -31,10 +31,11 @@ std::string near_rule(std::string_view name) {
   std::vector<std::string> names;
   for (const text::Rule& each : rule::all) names.emplace_back(each.name);
   const std::string near = text::did_you_mean(name, names);
-  return near.empty() ? "; docs/reference-lint.md lists them" : near;
+  return near.empty() ? "; see docs/reference-lint.md" : near;
 }
 
-// How many nodes there are is not known to the file: what one server warns of, another does not.
+// These rules depend on the number of nodes, which the policy does not contain: one server may warn where another does
+// not.
 bool depends_on_nodes(text::Rule rule) noexcept {
   return rule == rule::approximate_nodes;
 }
@@ -49,7 +50,7 @@ void read_allowance(const text::Comment& comment, Problems& problems) {
   } else if (!rule) {
     problems.error(comment.at, "unknown rule {}{}", in_quotes(name), near_rule(name));
   } else if (*rule == rule::unused_allow) {
-    problems.error(comment.at, "{} cannot be allowed: remove the comment that it is about", name);
+    problems.error(comment.at, "{} cannot be allowed: remove the unused comment instead", name);
   } else if (take_word(rest) != "because" || rest.empty()) {
     problems.error(comment.at, "missing reason: write '# weir: allow {} because REASON'", name);
   } else {
@@ -66,7 +67,7 @@ void read_allowances(std::string_view text, Problems& problems) {
 void warn_of_unused_allowances(Problems& problems) {
   for (const text::Allowance& unused : problems.unused_allowances()) {
     if (depends_on_nodes(unused.rule)) continue;
-    problems.warning(unused.at, rule::unused_allow, "no {} warning in line {}: remove the comment, or move it",
+    problems.warning(unused.at, rule::unused_allow, "no {} warning in line {}: remove or move the comment",
                      unused.rule.name, unused.line == 0 ? unused.at.line : unused.line);
   }
 }

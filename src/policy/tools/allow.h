@@ -1,7 +1,7 @@
-// `# weir: allow RULE because REASON` in a policy: that a warning is known and meant.
+// `# weir: allow RULE because REASON` in a policy silences the warnings of one rule in one line.
 //
-// Behind something, it is about its own line; alone, about the next line that is more than a comment. It silences that
-// rule's warnings in that line, and no others. A rule that does not exist, or no reason, is an error.
+// A comment behind a value applies to its own line; a comment alone on a line applies to the next line that is more
+// than a comment. An unknown rule or a missing reason is an error.
 #pragma once
 
 #include <string_view>
@@ -10,10 +10,10 @@
 
 namespace weir::policy {
 
-// To be called before anything is said about the text, which parse_yaml() could read.
+// Must be called before any warning about `text`, which parse_yaml() must have accepted.
 void read_allowances(std::string_view text, Problems& problems);
 
-// To be called once all warnings have been given: those that silenced nothing are warnings themselves.
+// Must be called after all other warnings. Warns of each comment that silenced nothing.
 void warn_of_unused_allowances(Problems& problems);
 
 }  // namespace weir::policy

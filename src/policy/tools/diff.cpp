@@ -38,18 +38,17 @@ Changes changes_between(const Side& before, const Side& after, LimitFields field
   Changes changes;
   diff_parts::compare_limit(before, after, fields, changes);
   if (before.limit.mode == after.limit.mode && after.limit.mode == Mode::enforce) return changes;
-  // What is never denied, or was not until now, is not changed by numbers.
+  // A limit in shadow mode, before or after, denies nothing by its numbers.
   for (Change& change : changes) change.direction = Direction::neutral;
   if (before.limit.mode != after.limit.mode) {
     const bool enforced = after.limit.mode == Mode::enforce;
-    changes.insert(changes.begin(),
-                   {after.limit.name, enforced ? "is enforced now" : "is only watched now, mode: shadow",
-                    enforced ? Direction::tighter : Direction::looser});
+    changes.insert(changes.begin(), {after.limit.name, enforced ? "now enforced" : "no longer enforced, mode: shadow",
+                                     enforced ? Direction::tighter : Direction::looser});
   }
   return changes;
 }
 
-bool denies_somebody(const CompiledLimit& limit) {
+bool can_deny(const CompiledLimit& limit) {
   return limit.mode == Mode::enforce &&
          (!limit.live.banned.empty() ||
           std::ranges::any_of(limit.live.by_tier, [](const auto& numbers) { return numbers.has_value(); }));
@@ -59,25 +58,25 @@ Change whole_limit(const CompiledLimit& limit, std::string_view verb, Direction 
   const std::string_view mode = limit.mode == Mode::shadow ? ", mode: shadow" : "";
   const std::string algorithm = limit.live.bans(0) ? "" : fmt::format("{} ", name_of(limit.algorithm));
   return {limit.name, fmt::format("{}, {}{}{}", verb, algorithm, limit_text(limit), mode),
-          denies_somebody(limit) ? direction : Direction::neutral};
+          can_deny(limit) ? direction : Direction::neutral};
 }
 
-// The same for limits that mean the same, however their numbers were written.
+// Returns a text that is equal for limits with the same meaning, however their numbers were written.
 std::string meaning_of(CompiledLimit limit) {
   limit.live.rates.clear();
   return limit_text(limit);
 }
 
-// Limits that are only in one of the two, each found again under another name if there is one that is the same.
-class Strays {
+// Limits that are in one policy only. Detects those that were renamed.
+class UnmatchedLimits {
  public:
-  Strays(const Ruleset& before, const Ruleset& after, LimitFields fields)
+  UnmatchedLimits(const Ruleset& before, const Ruleset& after, LimitFields fields)
       : before_(before), after_(after), fields_(fields) {}
 
   void removed(const CompiledLimit& limit) { removed_.push_back(&limit); }
   void added(const CompiledLimit& limit) { added_[meaning_of(limit)].push_back(&limit); }
 
-  // Those that were renamed, into `changes`; they are neither added nor removed then.
+  // Reports renamed limits, which then count neither as added nor as removed.
   void match(Changes& changes) {
     for (const CompiledLimit*& limit : removed_) {
       const auto found = added_.find(meaning_of(*limit));
@@ -87,19 +86,20 @@ class Strays {
         return changes_between({before_, *limit}, {after_, *other}, fields_).empty();
       });
       if (same == alike.end()) continue;
-      changes.push_back({(*same)->name, fmt::format("was '{}', states start afresh", limit->name), Direction::neutral});
+      changes.push_back(
+          {(*same)->name, fmt::format("renamed from '{}', counters restart", limit->name), Direction::neutral});
       alike.erase(same);
       limit = nullptr;
     }
   }
 
-  void tell(Changes& changes) const {
+  void report(Changes& changes) const {
     for (const CompiledLimit* limit : removed_) {
       if (limit != nullptr) changes.push_back(whole_limit(*limit, "removed", Direction::looser));
     }
     std::vector<const CompiledLimit*> added;
     for (const auto& [text, alike] : added_) added.insert(added.end(), alike.begin(), alike.end());
-    std::ranges::sort(added);  // all in one vector: in file order
+    std::ranges::sort(added);  // the pointers refer to one vector, so this is file order
     for (const CompiledLimit* limit : added) changes.push_back(whole_limit(*limit, "added", Direction::tighter));
   }
 
@@ -114,22 +114,22 @@ class Strays {
 void compare_limits(const Ruleset& before, const Ruleset& after, LimitFields fields, Changes& changes) {
   const LimitsByName old_limits = limits_by_name(before);
   const LimitsByName new_limits = limits_by_name(after);
-  Strays strays(before, after, fields);
+  UnmatchedLimits unmatched(before, after, fields);
   for (const CompiledLimit& limit : before.limits) {
     if (limit.by_descriptor()) continue;
     const CompiledLimit* now = find(new_limits, limit.name);
     if (now == nullptr) {
-      strays.removed(limit);
+      unmatched.removed(limit);
     } else {
       const Changes some = changes_between({before, limit}, {after, *now}, fields);
       changes.insert(changes.end(), some.begin(), some.end());
     }
   }
   for (const CompiledLimit& limit : after.limits) {
-    if (!limit.by_descriptor() && find(old_limits, limit.name) == nullptr) strays.added(limit);
+    if (!limit.by_descriptor() && find(old_limits, limit.name) == nullptr) unmatched.added(limit);
   }
-  strays.match(changes);
-  strays.tell(changes);
+  unmatched.match(changes);
+  unmatched.report(changes);
 }
 
 std::vector<std::string> only_in(const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others) {
@@ -144,18 +144,18 @@ std::vector<std::string> only_in(const std::vector<RouteTemplate>& some, const s
   return only;
 }
 
-// Known routes are labels; they matter to verdicts only where a limit counts by route.
+// Known routes are labels, which affect decisions only where a limit is keyed by route.
 void compare_labels(const Ruleset& before, const Ruleset& after, Changes& changes) {
   const auto by_route = [](const Ruleset& ruleset) {
     return std::ranges::any_of(
         ruleset.limits, [](const CompiledLimit& limit) { return has_part(limit.consumer_key, KeyPart::Kind::route); });
   };
   const Direction direction = by_route(before) || by_route(after) ? Direction::different : Direction::neutral;
-  const auto tell = [&](const std::vector<std::string>& routes, std::string_view verb) {
+  const auto report = [&](const std::vector<std::string>& routes, std::string_view verb) {
     if (!routes.empty()) changes.push_back({"routes", fmt::format("{} {}", list_text(routes), verb), direction});
   };
-  tell(only_in(before.labels, after.labels), "no longer known");
-  tell(only_in(after.labels, before.labels), "known now");
+  report(only_in(before.labels, after.labels), "no longer known");
+  report(only_in(after.labels, before.labels), "now known");
 }
 
 constexpr std::array directions{Direction::tighter, Direction::looser, Direction::different, Direction::neutral};
@@ -164,7 +164,7 @@ std::ptrdiff_t count(const std::vector<Change>& changes, Direction direction) {
   return std::ranges::count_if(changes, [&](const Change& change) { return change.direction == direction; });
 }
 
-// Names come from the policy, and the page on which this is shown is not the policy's.
+// Escapes names from the policy, whose author must not be able to inject markup into a reviewer's page.
 std::string markdown_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -186,7 +186,7 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string_view told(Direction direction) {
+std::string_view column_text(Direction direction) {
   return direction == Direction::neutral ? "" : name_of(direction);
 }
 
@@ -214,7 +214,7 @@ std::string_view name_of(Direction direction) noexcept {
 }
 
 std::string render_text(const std::vector<Change>& changes) {
-  if (changes.empty()) return "nothing changes\n";
+  if (changes.empty()) return "no changes\n";
   std::string text;
   for (const Change& change : changes) {
     text += fmt::format("{}: {}", change.subject, change.sentence);
@@ -225,7 +225,7 @@ std::string render_text(const std::vector<Change>& changes) {
 }
 
 std::string render_markdown(const std::vector<Change>& changes) {
-  if (changes.empty()) return "Nothing changes.\n";
+  if (changes.empty()) return "No changes.\n";
   std::string text = "**";
   for (const Direction direction : directions) {
     if (const auto number = count(changes, direction); number > 0) {
@@ -236,7 +236,7 @@ std::string render_markdown(const std::vector<Change>& changes) {
   text += "**\n\n| limit | change | |\n|---|---|---|\n";
   for (const Change& change : changes) {
     text += fmt::format("| {} | {} | {} |\n", markdown_text(change.subject), markdown_text(change.sentence),
-                        told(change.direction));
+                        column_text(change.direction));
   }
   return text;
 }

@@ -1,6 +1,5 @@
-// What changes for whom between two policies, in words that a reviewer reads in a pull request.
-//
-// Limits are known by their names, descriptors by their place in the tree. Texts that mean the same do not differ.
+// Compares two policies, for reviewers of a pull request. Limits are identified by name, descriptors by their path in
+// the tree. Policies with the same meaning do not differ.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 namespace weir::policy {
 
 enum class Direction : std::uint8_t {
-  tighter,    // somebody who was admitted could now be denied, and nobody gets more
-  looser,     // the other way round
-  different,  // some may get more and some less, or it is not known
-  neutral,    // nobody's verdict changes, once states that start afresh have caught up
+  tighter,    // some admitted requests could now be denied, and no denied ones admitted
+  looser,     // some denied requests could now be admitted, and no admitted ones denied
+  different,  // both, or unknown
+  neutral,    // no decision changes, apart from counters that restart
 };
 
 [[nodiscard]] std::string_view name_of(Direction direction) noexcept;
@@ -30,17 +29,17 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-// Swapping the two swaps tighter and looser. Empty for two that mean the same.
+// Swapping the arguments swaps tighter and looser. Empty for rulesets with the same meaning.
 [[nodiscard]] std::vector<Change> diff(const Ruleset& before, const Ruleset& after,
                                        LimitFields fields = limit_fields());
 
-// Whether somebody could be denied who was not before: tighter or different.
+// True if a request could be denied that was admitted before: tighter or different.
 [[nodiscard]] bool may_deny_more(const std::vector<Change>& changes) noexcept;
 
 // One line each: `api-by-user: pro 1000/min -> 500/min (tighter)`.
 [[nodiscard]] std::string render_text(const std::vector<Change>& changes);
 
-// A table under a line that counts. What policies contain cannot become markup or a mention.
+// Returns a summary line and a table. Text of the policies is escaped: it cannot become markup or a mention.
 [[nodiscard]] std::string render_markdown(const std::vector<Change>& changes);
 
 // {"changes": [{"subject", "sentence", "direction"}...], "tighter": 1, "looser": 0, "different": 0, "neutral": 0}

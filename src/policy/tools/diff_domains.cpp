@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view identity_subject = "identity";
 constexpr std::string_view tiers_subject = "tiers";
 
-void tell(Changes& changes, std::string_view subject, std::string sentence, Direction direction) {
+void report(Changes& changes, std::string_view subject, std::string sentence, Direction direction) {
   changes.push_back({std::string(subject), std::move(sentence), direction});
 }
 
@@ -27,15 +27,15 @@ const AddressRange* wider(const AddressRange& range, const std::vector<AddressRa
   return found == others.end() ? nullptr : &*found;
 }
 
-// Proxies that only `some` has. Who is believed decides who is counted as whom: some get more by it and some less.
-void tell_proxies(const std::vector<AddressRange>& some, const std::vector<AddressRange>& others, std::string_view verb,
-                  std::string_view effect, Changes& changes) {
+// Reports proxies that only `some` has. Trusting a proxy changes which consumer a request counts for.
+void report_proxies(const std::vector<AddressRange>& some, const std::vector<AddressRange>& others,
+                    std::string_view verb, std::string_view effect, Changes& changes) {
   for (const AddressRange& range : some) {
     if (std::ranges::find(others, range) != others.end()) continue;
     const AddressRange* whole = wider(range, others);
     const std::string then = whole != nullptr ? ", part of " + whole->text() : fmt::format(": {}", effect);
-    tell(changes, identity_subject, fmt::format("trusted proxy {} {}{}", range.text(), verb, then),
-         whole != nullptr ? Direction::neutral : Direction::different);
+    report(changes, identity_subject, fmt::format("trusted proxy {} {}{}", range.text(), verb, then),
+           whole != nullptr ? Direction::neutral : Direction::different);
   }
 }
 
@@ -47,27 +47,26 @@ bool counts_by(KeyPart::Kind kind, const Ruleset& ruleset) {
 void compare_headers(const Identity& was, const Identity& is, Changes& changes) {
   const auto header = [&](std::string_view what, const std::string& before, const std::string& after) {
     if (before == after) return;
-    tell(changes, identity_subject,
-         fmt::format("{} read from {} -> {}: the old header says nothing any more", what, before, after),
-         Direction::different);
+    report(changes, identity_subject,
+           fmt::format("{} read from {} -> {}: the old header is ignored", what, before, after), Direction::different);
   };
   header("user", was.user_header, is.user_header);
   header("api_key", was.api_key_header, is.api_key_header);
   if (was.address_header != is.address_header) {
-    tell(changes, identity_subject,
-         fmt::format("client address read from {} -> {}", was.address_header.value_or("the forwarding headers"),
-                     is.address_header.value_or("the forwarding headers")),
-         Direction::different);
+    report(changes, identity_subject,
+           fmt::format("client address read from {} -> {}", was.address_header.value_or("the forwarding headers"),
+                       is.address_header.value_or("the forwarding headers")),
+           Direction::different);
   }
 }
 
-// Of two changes together.
+// Combines the directions of two changes.
 Direction together(Direction a, Direction b) noexcept {
   if (a == b || b == Direction::neutral) return a;
   return a == Direction::neutral ? b : Direction::different;
 }
 
-// What a request without a known tier gets, over all limits that are in both.
+// The direction for a request without a known tier, over all limits that are in both policies.
 Direction direction_of_default(const Ruleset& before, const Ruleset& after) {
   std::map<std::string_view, const CompiledLimit*> old_limits;
   for (const CompiledLimit& limit : before.limits) old_limits.emplace(limit.name, &limit);
@@ -111,7 +110,7 @@ std::string text_of(const Path& path) {
   return text;
 }
 
-// The tree, each descriptor under its path.
+// The descriptors of a domain by path.
 struct Tree {
   const Ruleset& ruleset;
   std::vector<Path> order;
@@ -136,7 +135,7 @@ struct Tree {
     return terms_of(ruleset.limits[*descriptor.limit].live, 0);
   }
 
-  // Whether it counts or denies anybody.
+  // True if the descriptor has a limit or a ban.
   [[nodiscard]] bool limits(const Descriptor& descriptor) const { return terms(descriptor) != Terms{}; }
 
   [[nodiscard]] std::string text(const Descriptor& descriptor, std::string_view without) const {
@@ -144,8 +143,8 @@ struct Tree {
     return std::string(descriptor.unlimited ? "unlimited" : without);
   }
 
-  // Whether what matches `path`, which is not here, is matched by something else here: at the first step that is
-  // not here, by another of its key that comes later.
+  // True if requests for `path`, which this tree lacks, match another descriptor: one with the same key at the first
+  // missing step.
   [[nodiscard]] bool catches(const Path& path) const {
     Path prefix;
     for (const Step& step : path) {
@@ -171,12 +170,12 @@ bool denies(const Tree& tree, const Descriptor& descriptor) {
   return tree.limits(descriptor) && !descriptor.shadow_mode;
 }
 
-// A descriptor that only `here` has.
+// Describes a descriptor that only `here` has.
 std::optional<Change> lone(const std::string& subject, const Path& path, const Tree& here, const Tree& there,
                            std::string_view verb, Direction direction) {
   const Descriptor& descriptor = *here.find(path);
   const bool is_caught = there.catches(path);
-  if (!here.limits(descriptor) && !descriptor.unlimited && !is_caught) return {};  // only leads to others
+  if (!here.limits(descriptor) && !descriptor.unlimited && !is_caught) return {};  // an inner node without a limit
   const std::string what = here.text(descriptor, "without a limit");
   const Direction effect = is_caught ? Direction::different : denies(here, descriptor) ? direction : Direction::neutral;
   return Change{subject, fmt::format("{} {}, {}", text_of(path), verb, what), effect};
@@ -188,52 +187,53 @@ void compare_descriptor(const std::string& subject, const Path& path, const Tree
   const Descriptor& is = *after.find(path);
   const std::string name = text_of(path);
   const bool is_watched = was.shadow_mode || is.shadow_mode;
-  const auto tell = [&](std::string sentence, Direction direction) {
+  const auto report = [&](std::string sentence, Direction direction) {
     changes.push_back({subject, std::move(sentence), direction});
   };
   const auto unless_watched = [&](Direction direction) { return is_watched ? Direction::neutral : direction; };
   if (was.shadow_mode != is.shadow_mode) {
     const Direction direction = is.shadow_mode ? Direction::looser : Direction::tighter;
     const bool matters = before.limits(was) || after.limits(is);
-    tell(fmt::format("{} {}", name, is.shadow_mode ? "only watched now, shadow_mode" : "enforced now"),
-         matters ? direction : Direction::neutral);
+    report(fmt::format("{} {}", name, is.shadow_mode ? "no longer enforced, shadow_mode" : "now enforced"),
+           matters ? direction : Direction::neutral);
   }
   const Terms old_terms = before.terms(was);
   const Terms new_terms = after.terms(is);
   if (old_terms != new_terms) {
-    const bool is_afresh =
+    const bool is_restarted =
         old_terms.numbers && new_terms.numbers && old_terms.numbers->rate().per != new_terms.numbers->rate().per;
-    const std::string_view afresh = is_afresh ? ", states start afresh" : "";
-    tell(fmt::format("{} {} -> {}{}", name, before.text(was, "no limit"), after.text(is, "no limit"), afresh),
-         unless_watched(direction_between(old_terms, new_terms)));
+    const std::string_view note = is_restarted ? ", counters restart" : "";
+    report(fmt::format("{} {} -> {}{}", name, before.text(was, "no limit"), after.text(is, "no limit"), note),
+           unless_watched(direction_between(old_terms, new_terms)));
   }
   if (was.banned_per && is.banned_per && was.banned_per != is.banned_per) {
-    tell(fmt::format("{} banned per {} -> per {}", name, duration_text(*was.banned_per), duration_text(*is.banned_per)),
-         Direction::neutral);
+    report(
+        fmt::format("{} banned per {} -> per {}", name, duration_text(*was.banned_per), duration_text(*is.banned_per)),
+        Direction::neutral);
   }
   if (was.unlimited != is.unlimited && old_terms == new_terms) {
-    tell(fmt::format("{} {}", name, is.unlimited ? "unlimited now" : "not unlimited any more"), Direction::neutral);
+    report(fmt::format("{} {}", name, is.unlimited ? "now unlimited" : "no longer unlimited"), Direction::neutral);
   }
   if (was.quota_mode != is.quota_mode) {
-    tell(fmt::format("{} {}", name,
-                     is.quota_mode ? "denies only together with all other quotas of a request now, quota_mode"
-                                   : "denies by itself now, no quota_mode"),
-         unless_watched(!before.limits(was) && !after.limits(is) ? Direction::neutral
-                        : is.quota_mode                          ? Direction::looser
-                                                                 : Direction::tighter));
+    report(fmt::format("{} {}", name,
+                       is.quota_mode ? "now denies only together with all other quotas of a request, quota_mode"
+                                     : "now denies by itself, no quota_mode"),
+           unless_watched(!before.limits(was) && !after.limits(is) ? Direction::neutral
+                          : is.quota_mode                          ? Direction::looser
+                                                                   : Direction::tighter));
   }
-  if (was.metadata != is.metadata) tell(fmt::format("{} has other metadata", name), Direction::neutral);
+  if (was.metadata != is.metadata) report(fmt::format("{} metadata changed", name), Direction::neutral);
   if (was.share_threshold != is.share_threshold) {
-    tell(fmt::format("{} {}", name,
-                     is.share_threshold ? "all values share a counter now" : "each value has its counter now"),
-         unless_watched(is.share_threshold ? Direction::tighter : Direction::looser));
+    report(fmt::format("{} {}", name,
+                       is.share_threshold ? "all values now share a counter" : "each value now has its own counter"),
+           unless_watched(is.share_threshold ? Direction::tighter : Direction::looser));
   }
-  if (was.name != is.name) tell(fmt::format("{} is named '{}'", name, is.name), Direction::neutral);
+  if (was.name != is.name) report(fmt::format("{} renamed to '{}'", name, is.name), Direction::neutral);
   if (was.replaces != is.replaces) {
     const auto text = [](const std::vector<std::string>& names) {
       return names.empty() ? "nothing" : list_text(names);
     };
-    tell(fmt::format("{} replaces {} -> {}", name, text(was.replaces), text(is.replaces)), Direction::different);
+    report(fmt::format("{} replaces {} -> {}", name, text(was.replaces), text(is.replaces)), Direction::different);
   }
 }
 
@@ -262,27 +262,27 @@ const Domain* find_domain(const Ruleset& ruleset, const std::string& name) {
 void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes) {
   const Identity& was = before.identity;
   const Identity& is = after.identity;
-  tell_proxies(is.trusted_proxies, was.trusted_proxies, "added",
-               "whoever connects from there can say which user, tier, cost and address a request has", changes);
-  tell_proxies(was.trusted_proxies, is.trusted_proxies, "removed",
-               "user, tier, cost and address in requests from there are not believed, so they count as anonymous and "
-               "under the proxy's own address",
-               changes);
+  report_proxies(is.trusted_proxies, was.trusted_proxies, "added",
+                 "it can set the user, tier, cost and address of a request", changes);
+  report_proxies(was.trusted_proxies, is.trusted_proxies, "removed",
+                 "user, tier, cost and address in its requests are ignored, so they count as anonymous and under the "
+                 "proxy's own address",
+                 changes);
   compare_headers(was, is, changes);
   if (was.api_key_verified != is.api_key_verified) {
-    tell(changes, identity_subject,
-         is.api_key_verified
-             ? "api_key is verified: only trusted proxies can name one, and it authenticates"
-             : "api_key is not verified any more: any client can make one up, and it does not authenticate",
-         Direction::different);
+    report(changes, identity_subject,
+           is.api_key_verified
+               ? "api_key is now verified: only trusted proxies can set it, and it authenticates"
+               : "api_key is no longer verified: any client can make one up, and it does not authenticate",
+           Direction::different);
   }
   if (was.ipv6_prefix != is.ipv6_prefix) {
     const bool matters = counts_by(KeyPart::Kind::ip, before) || counts_by(KeyPart::Kind::ip, after);
     const bool more_share = is.ipv6_prefix < was.ipv6_prefix;
-    tell(changes, identity_subject,
-         fmt::format("ipv6_prefix {} -> {}: {} addresses share a counter", was.ipv6_prefix, is.ipv6_prefix,
-                     more_share ? "more" : "fewer"),
-         matters ? direction_of_more(is.ipv6_prefix, was.ipv6_prefix) : Direction::neutral);
+    report(changes, identity_subject,
+           fmt::format("ipv6_prefix {} -> {}: {} addresses share a counter", was.ipv6_prefix, is.ipv6_prefix,
+                       more_share ? "more" : "fewer"),
+           matters ? direction_of_more(is.ipv6_prefix, was.ipv6_prefix) : Direction::neutral);
   }
 }
 
@@ -290,16 +290,17 @@ void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes
   const Tiers& was = before.tiers;
   const Tiers& is = after.tiers;
   if (was.from_header != is.from_header) {
-    tell(changes, tiers_subject,
-         fmt::format("read from {} -> {}", was.from_header.value_or("nowhere"), is.from_header.value_or("nowhere")),
-         before.tiers.names.size() > 1 || after.tiers.names.size() > 1 ? Direction::different : Direction::neutral);
+    report(
+        changes, tiers_subject,
+        fmt::format("read from {} -> {}", was.from_header.value_or("no header"), is.from_header.value_or("no header")),
+        before.tiers.names.size() > 1 || after.tiers.names.size() > 1 ? Direction::different : Direction::neutral);
   }
   if (!was.names.empty() && !is.names.empty() && was.names.front() != is.names.front()) {
-    tell(changes, tiers_subject, fmt::format("default {} -> {}", was.names.front(), is.names.front()),
-         direction_of_default(before, after));
+    report(changes, tiers_subject, fmt::format("default {} -> {}", was.names.front(), is.names.front()),
+           direction_of_default(before, after));
   }
   const auto names = [&](const std::vector<std::string>& some, std::string_view verb) {
-    if (!some.empty()) tell(changes, tiers_subject, fmt::format("{} {}", list_text(some), verb), Direction::neutral);
+    if (!some.empty()) report(changes, tiers_subject, fmt::format("{} {}", list_text(some), verb), Direction::neutral);
   };
   names(names_only_in(was, is), "removed");
   names(names_only_in(is, was), "added");

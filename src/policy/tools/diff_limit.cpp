@@ -22,13 +22,13 @@ std::vector<std::string> all_tiers(const LimitComparison& limits) {
   return tiers;
 }
 
-// Of Tiers::names; a tier that is not known is the default tier.
+// The index in Tiers::names. An unknown tier is the default tier.
 std::size_t index_of(const std::string& tier, const Tiers& tiers) noexcept {
   return tiers.find(tier).value_or(0);
 }
 
-// The numbers of a tier, with the words for them.
-struct Told {
+// The numbers of one tier.
+struct TierTerms {
   const TieredLimit* limits = nullptr;
   std::size_t tier = 0;
   Terms terms;
@@ -36,17 +36,17 @@ struct Told {
   [[nodiscard]] std::string text() const { return numbers_text(*limits, tier); }
 };
 
-// Tiers for which the same numbers become the same others.
+// Tiers with the same numbers before and the same numbers after.
 struct Group {
   std::vector<std::string> tiers;
-  Told before;
-  Told after;
+  TierTerms before;
+  TierTerms after;
 
   [[nodiscard]] bool differs() const { return before.terms != after.terms; }
   [[nodiscard]] bool both_have_numbers() const { return before.terms.numbers && after.terms.numbers; }
 };
 
-// Both sides with the algorithm when it is another; what it is for the unlimited and the banned, nobody has to know.
+// Names the algorithm on both sides if it changes, but not for unlimited and banned tiers.
 Texts texts_of(const Group& group, PolicyAlgorithm old_algorithm, PolicyAlgorithm new_algorithm) {
   const auto& [tiers, before, after] = group;
   if (!group.both_have_numbers()) return {before.text(), after.text()};
@@ -57,7 +57,7 @@ Texts texts_of(const Group& group, PolicyAlgorithm old_algorithm, PolicyAlgorith
           fmt::format("{} {}", name_of(new_algorithm), after.text())};
 }
 
-bool starts_afresh(const Group& group) {
+bool restarts(const Group& group) {
   if (!group.both_have_numbers()) return false;
   const Limit& was = *group.before.terms.numbers;
   const Limit& is = *group.after.terms.numbers;
@@ -80,23 +80,23 @@ bool has_route(const std::vector<RouteTemplate>& routes, const RouteTemplate& ro
   return std::ranges::any_of(routes, [&](const RouteTemplate& other) { return same_route(route, other); });
 }
 
-// Routes of `some` that are not among `others`, apart by whether `others` cover them all the same.
-struct Apart {
+// Routes of `some` that are not among `others`, split by whether `others` cover them anyway.
+struct RouteDifference {
   std::vector<RouteTemplate> covered;
   std::vector<RouteTemplate> uncovered;
 };
 
-Apart only_in(const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others) {
-  Apart apart;
+RouteDifference only_in(const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others) {
+  RouteDifference difference;
   for (const RouteTemplate& route : some) {
     if (!has_route(others, route)) {
-      (covers_route(others, route) ? apart.covered : apart.uncovered).push_back(route);
+      (covers_route(others, route) ? difference.covered : difference.uncovered).push_back(route);
     }
   }
-  return apart;
+  return difference;
 }
 
-// What a route costs: by the entry for it, or by the narrowest that covers it.
+// The cost of a route: that of its entry, or of the narrowest entry that covers it.
 Cost cost_at(const CostRule& rule, const RouteTemplate& route) {
   const RouteCost* narrowest = nullptr;
   for (const RouteCost& entry : rule.by_route) {
@@ -107,20 +107,20 @@ Cost cost_at(const CostRule& rule, const RouteTemplate& route) {
 }
 
 std::optional<Cost> max_cost_for(const std::string& tier, const Side& side) {
-  const std::vector<Cost>& most = side.limit.cost.header->max_by_tier;
+  const std::vector<Cost>& max_costs = side.limit.cost.header->max_by_tier;
   const std::size_t index = index_of(tier, side.ruleset.tiers);
-  return index < most.size() ? std::optional(most[index]) : std::nullopt;
+  return index < max_costs.size() ? std::optional(max_costs[index]) : std::nullopt;
 }
 
-// A max_cost that is the burst, as it is unless written otherwise, changes with the burst: that is told there.
+// True if max_cost is the burst, its default. It then changes with the burst, which is reported already.
 bool follows_burst(const std::string& tier, const Side& side) {
-  const auto most = max_cost_for(tier, side);
+  const auto max_cost = max_cost_for(tier, side);
   const auto terms = terms_of(side.limit.live, index_of(tier, side.ruleset.tiers));
-  return !most || !terms.numbers || most->units() == terms.numbers->capacity();
+  return !max_cost || !terms.numbers || max_cost->units() == terms.numbers->capacity();
 }
 
 std::string fixed_text(const CostRule& cost) {
-  return cost.is_written ? fmt::format("{}", cost.fixed.units()) : "as the caller says";
+  return cost.is_written ? fmt::format("{}", cost.fixed.units()) : "set by the caller";
 }
 
 std::string text_of(const std::optional<HeaderCost>& cost) {
@@ -128,11 +128,11 @@ std::string text_of(const std::optional<HeaderCost>& cost) {
 }
 
 Group group_of(const std::string& tier, const LimitComparison& limits, const TieredLimit& was, const TieredLimit& is) {
-  const auto told = [&](const Tiers& tiers, const TieredLimit& numbers) {
+  const auto terms = [&](const Tiers& tiers, const TieredLimit& numbers) {
     const std::size_t index = index_of(tier, tiers);
-    return Told{&numbers, index, terms_of(numbers, index)};
+    return TierTerms{&numbers, index, terms_of(numbers, index)};
   };
-  return {{tier}, told(limits.before.ruleset.tiers, was), told(limits.after.ruleset.tiers, is)};
+  return {{tier}, terms(limits.before.ruleset.tiers, was), terms(limits.after.ruleset.tiers, is)};
 }
 
 std::vector<Group> groups_of(const LimitComparison& limits, const TieredLimit& was, const TieredLimit& is) {
@@ -163,38 +163,38 @@ void compare_numbers(const LimitComparison& limits) {
   const auto all = groups_of(limits, was.live, is.live);
   for (const Group& group : all) {
     if (!group.differs()) continue;
-    const std::string_view afresh = starts_afresh(group) ? ", states start afresh" : "";
-    limits.tell(group_text(group, all.size(), was.algorithm, is.algorithm) + std::string(afresh),
-                direction_between(group.before.terms, group.after.terms));
+    const std::string_view note = restarts(group) ? ", counters restart" : "";
+    limits.report(group_text(group, all.size(), was.algorithm, is.algorithm) + std::string(note),
+                  direction_between(group.before.terms, group.after.terms));
   }
 }
 
 void compare_candidates(const LimitComparison& limits) {
   const CompiledLimit& was = limits.before.limit;
   const CompiledLimit& is = limits.after.limit;
-  const auto tell = [&](const std::string& what) { limits.tell("candidate " + what, Direction::neutral); };
-  if (was.candidate && !is.candidate) tell(candidate_text(was) + " removed");
-  if (!was.candidate && is.candidate) tell(candidate_text(is) + " added");
+  const auto report = [&](const std::string& what) { limits.report("candidate " + what, Direction::neutral); };
+  if (was.candidate && !is.candidate) report(candidate_text(was) + " removed");
+  if (!was.candidate && is.candidate) report(candidate_text(is) + " added");
   if (!was.candidate || !is.candidate) return;
   const auto all = groups_of(limits, *was.candidate, *is.candidate);
   for (const Group& group : all) {
-    if (group.differs()) tell(group_text(group, all.size(), candidate_algorithm(was), candidate_algorithm(is)));
+    if (group.differs()) report(group_text(group, all.size(), candidate_algorithm(was), candidate_algorithm(is)));
   }
 }
 
-void tell_cost(const LimitComparison& limits, const std::string& what, Cost was, Cost is) {
-  if (was != is) limits.tell(fmt::format("{} {} -> {}", what, was.units(), is.units()), direction_of_more(was, is));
+void report_cost(const LimitComparison& limits, const std::string& what, Cost was, Cost is) {
+  if (was != is) limits.report(fmt::format("{} {} -> {}", what, was.units(), is.units()), direction_of_more(was, is));
 }
 
 void compare_max_cost(const LimitComparison& limits) {
-  std::vector<std::pair<Cost, Cost>> told;
+  std::vector<std::pair<Cost, Cost>> reported;
   for (const std::string& tier : all_tiers(limits)) {
     if (follows_burst(tier, limits.before) && follows_burst(tier, limits.after)) continue;
     const auto was = max_cost_for(tier, limits.before);
     const auto is = max_cost_for(tier, limits.after);
-    if (!was || !is || std::ranges::find(told, std::pair(*was, *is)) != told.end()) continue;
-    told.emplace_back(*was, *is);
-    tell_cost(limits, "max_cost", *was, *is);
+    if (!was || !is || std::ranges::find(reported, std::pair(*was, *is)) != reported.end()) continue;
+    reported.emplace_back(*was, *is);
+    report_cost(limits, "max_cost", *was, *is);
   }
 }
 
@@ -203,57 +203,57 @@ void compare_max_cost(const LimitComparison& limits) {
 void compare_routes(const LimitComparison& limits) {
   const auto& was = limits.before.limit.routes;
   const auto& is = limits.after.limit.routes;
-  // Where routes are part of the key, one more or less among those that are covered splits or joins counters.
+  // If the key contains the route, adding or removing a covered route splits or joins counters.
   const bool is_key = has_part(limits.before.limit.consumer_key, KeyPart::Kind::route) ||
                       has_part(limits.after.limit.consumer_key, KeyPart::Kind::route);
   const auto unless_key = [&](Direction direction) { return is_key ? Direction::different : direction; };
   if (was.empty() != is.empty()) {
-    limits.tell(fmt::format("{} -> {}", routes_text(was), routes_text(is)),
-                unless_key(direction_of(covers_routes(is, was), covers_routes(was, is))));
+    limits.report(fmt::format("{} -> {}", routes_text(was), routes_text(is)),
+                  unless_key(direction_of(covers_routes(is, was), covers_routes(was, is))));
     return;
   }
-  const Apart removed = only_in(was, is);
-  const Apart added = only_in(is, was);
-  const auto tell = [&](const std::vector<RouteTemplate>& routes, std::string_view what, Direction direction) {
-    if (!routes.empty()) limits.tell(fmt::format("{} {}", routes_text(routes), what), direction);
+  const RouteDifference removed = only_in(was, is);
+  const RouteDifference added = only_in(is, was);
+  const auto report = [&](const std::vector<RouteTemplate>& routes, std::string_view what, Direction direction) {
+    if (!routes.empty()) limits.report(fmt::format("{} {}", routes_text(routes), what), direction);
   };
-  tell(removed.uncovered, "no longer covered", Direction::looser);
-  tell(added.uncovered, "covered now", Direction::tighter);
-  tell(removed.covered, "not listed any more, still covered", unless_key(Direction::neutral));
-  tell(added.covered, "listed now, covered before", unless_key(Direction::neutral));
+  report(removed.uncovered, "no longer covered", Direction::looser);
+  report(added.uncovered, "now covered", Direction::tighter);
+  report(removed.covered, "no longer listed, still covered", unless_key(Direction::neutral));
+  report(added.covered, "now listed, covered before", unless_key(Direction::neutral));
 }
 
 void compare_missing(const LimitComparison& limits) {
   const CompiledLimit& was = limits.before.limit;
   const CompiledLimit& is = limits.after.limit;
   if (was.missing == is.missing) return;
-  // Where no request lacks the key it says nothing; and it follows the kind of the key where it is not written.
+  // `missing` is irrelevant where every request has the key. Its default depends on the key.
   const bool matters = !is_never_missing(was.consumer_key) && !is_never_missing(is.consumer_key);
   if (was.consumer_key != is.consumer_key && !matters) return;
-  limits.tell(fmt::format("missing {} -> {}", name_of(was.missing), name_of(is.missing)),
-              matters ? direction_of_more(was.missing, is.missing) : Direction::neutral);
+  limits.report(fmt::format("missing {} -> {}", name_of(was.missing), name_of(is.missing)),
+                matters ? direction_of_more(was.missing, is.missing) : Direction::neutral);
 }
 
 void compare_cost(const LimitComparison& limits) {
   const CostRule& was = limits.before.limit.cost;
   const CostRule& is = limits.after.limit.cost;
   if (was.is_written == is.is_written || limits.before.limit.algorithm != limits.after.limit.algorithm) {
-    tell_cost(limits, "cost", was.fixed, is.fixed);
+    report_cost(limits, "cost", was.fixed, is.fixed);
   } else if (!was.header && !is.header) {
-    limits.tell(fmt::format("cost {} -> {}", fixed_text(was), fixed_text(is)), Direction::different);
+    limits.report(fmt::format("cost {} -> {}", fixed_text(was), fixed_text(is)), Direction::different);
   }
   std::vector<RouteTemplate> known;
   for (const CostRule* rule : {&was, &is}) {
     for (const RouteCost& entry : rule->by_route) {
       if (has_route(known, entry.route)) continue;
       known.push_back(entry.route);
-      tell_cost(limits, "cost of " + entry.route.text(), cost_at(was, entry.route), cost_at(is, entry.route));
+      report_cost(limits, "cost of " + entry.route.text(), cost_at(was, entry.route), cost_at(is, entry.route));
     }
   }
   if (was.header && is.header && was.header->header == is.header->header) {
     compare_max_cost(limits);
   } else if (was.header || is.header) {
-    limits.tell(fmt::format("cost from {} -> {}", text_of(was.header), text_of(is.header)), Direction::different);
+    limits.report(fmt::format("cost from {} -> {}", text_of(was.header), text_of(is.header)), Direction::different);
   }
 }
 

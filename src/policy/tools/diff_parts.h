@@ -1,4 +1,4 @@
-// The parts of diff.h, by what they compare. Only diff.cpp calls them.
+// The parts of diff(), by what they compare. Only diff.cpp and limit_fields.cpp call them.
 #pragma once
 
 #include <string>
@@ -14,7 +14,6 @@ namespace weir::policy::diff_parts {
 
 using Changes = std::vector<Change>;
 
-// From whether each side is at least as strict as the other.
 constexpr Direction direction_of(bool after_is_as_strict, bool before_is_as_strict) noexcept {
   if (after_is_as_strict) return before_is_as_strict ? Direction::neutral : Direction::tighter;
   return before_is_as_strict ? Direction::looser : Direction::different;
@@ -24,7 +23,7 @@ inline Direction direction_between(const Terms& before, const Terms& after) noex
   return direction_of(at_least_as_strict(after, before), at_least_as_strict(before, after));
 }
 
-// Of a number of which more is stricter.
+// The direction of a change to a number that is stricter when it is larger.
 template <class Number>
 [[nodiscard]] Direction direction_of_more(const Number& before, const Number& after) noexcept {
   return direction_of(after >= before, before >= after);
@@ -36,26 +35,26 @@ struct Side {
   const CompiledLimit& limit;
 };
 
-// Two versions of one limit, and what is told of them.
+// Two versions of one limit, and the changes found between them.
 struct LimitComparison {
   const Side& before;
   const Side& after;
   Changes& changes;
 
-  void tell(std::string sentence, Direction direction) const {
+  void report(std::string sentence, Direction direction) const {
     changes.push_back({after.limit.name, std::move(sentence), direction});
   }
 };
 
-// diff_limit.cpp: as if both were enforced.
+// Defined in diff_limit.cpp. Compares two limits as if both were enforced.
 void compare_limit(const Side& before, const Side& after, LimitFields fields, Changes& changes);
 
-// diff_limit.cpp: fields whose change takes more than one sentence to tell. limit_fields.cpp has the others.
+// Defined in diff_limit.cpp, for fields with more than one kind of change. limit_fields.cpp compares the others.
 void compare_routes(const LimitComparison& limits);
 void compare_missing(const LimitComparison& limits);
 void compare_cost(const LimitComparison& limits);
 
-// diff_domains.cpp
+// Defined in diff_domains.cpp.
 void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes);
 void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes);
 void compare_domains(const Ruleset& before, const Ruleset& after, Changes& changes);

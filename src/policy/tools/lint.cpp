@@ -25,14 +25,14 @@ constexpr std::array<Caller, 4> callers{{
     {.user = true, .api_key = true},
 }};
 
-// Whether `when` holds for a caller for whom `known` does.
+// True if `when` holds for every caller of this kind for whom `known` holds.
 bool holds(const When& when, Caller caller, const When& known, const Identity& identity) {
   if (when.kind == When::Kind::authenticated) return is_authenticated(caller, identity);
   if (when.kind == When::Kind::anonymous) return !is_authenticated(caller, identity);
   return includes(when, known);
 }
 
-// Whether it denies somebody at all, outside of tiers that are let off.
+// True if the limit can deny a request of the default tier.
 bool is_enforced(const CompiledLimit& limit) {
   return !limit.by_descriptor() && limit.mode == Mode::enforce && !limit.live.by_tier.empty() &&
          (limit.live.bans(0) || limit.live.by_tier.front().has_value());
@@ -43,7 +43,7 @@ bool takes_in(const CompiledLimit& other, Caller caller, const Subject& subject)
   return other.missing != Missing::skip || key_of(caller, other.consumer_key) != nullptr;
 }
 
-// Whether some caller whom the limit skips is covered by nothing else on this route.
+// True if the limit skips some caller on this route whom no other limit covers.
 bool is_open(const Subject& subject, const RouteTemplate& route) {
   return std::ranges::any_of(callers, [&](Caller caller) {
     const CompiledLimit& limit = subject.limit;
@@ -56,7 +56,7 @@ bool is_open(const Subject& subject, const RouteTemplate& route) {
   });
 }
 
-// The parts by which a caller can be without a key: "user or api_key".
+// The key parts that a request may lack: "user or api_key".
 std::string missing_parts(const ConsumerKey& key) {
   std::string text;
   std::vector<KeyPart> named;
@@ -81,23 +81,23 @@ bool same_cost(const CostRule& a, const CostRule& b) {
 }
 
 bool charges_no_less(const CostRule& a, const CostRule& b) {
-  if (a.is_written != b.is_written) return false;  // a caller may name any cost to the one that writes none
+  if (a.is_written != b.is_written) return false;  // the caller chooses the cost where the policy sets none
   if (same_cost(a, b)) return true;
   if (a.header || b.header) return false;
-  Cost least = a.fixed;
-  Cost most = b.fixed;
-  for (const RouteCost& each : a.by_route) least = std::min(least, each.cost);
-  for (const RouteCost& each : b.by_route) most = std::max(most, each.cost);
-  return least >= most;
+  Cost min_cost = a.fixed;
+  Cost max_cost = b.fixed;
+  for (const RouteCost& each : a.by_route) min_cost = std::min(min_cost, each.cost);
+  for (const RouteCost& each : b.by_route) max_cost = std::max(max_cost, each.cost);
+  return min_cost >= max_cost;
 }
 
-// Whether `a` never lets a node admit more than `b` does; 1 / nodes is at most a half.
+// True if share `a` never lets a node admit more than share `b`. The default, 1 / nodes, is at most a half.
 bool is_no_larger_share(std::optional<std::uint32_t> a, std::optional<std::uint32_t> b) {
   if (!b) return !a;
   return a.value_or(500'000) <= *b;
 }
 
-// In an outage, and between nodes.
+// True if `a` is at least as strict as `b` while the store is unavailable and between nodes.
 bool holds_no_less(const CompiledLimit& a, const CompiledLimit& b) {
   const bool in_an_outage =
       a.on_store_failure == OnStoreFailure::closed || b.on_store_failure == OnStoreFailure::open ||
@@ -121,7 +121,7 @@ bool is_stricter_for_all(const CompiledLimit& a, const CompiledLimit& b) {
   const std::vector<Terms> ours = terms_of(a.live);
   const std::vector<Terms> theirs = terms_of(b.live);
   if (ours.size() != theirs.size()) return false;
-  // A counter that tiers share takes the numbers of whoever comes: then they have to be the same for all.
+  // Tiers that share a counter each apply their own numbers to it, so the comparison needs equal numbers for all.
   const bool is_shared = a.consumer_key != b.consumer_key;
   const bool is_uniform = std::ranges::all_of(ours, [&](const auto& each) { return each == ours.front(); });
   if (is_shared && !is_uniform) return false;
@@ -129,12 +129,12 @@ bool is_stricter_for_all(const CompiledLimit& a, const CompiledLimit& b) {
   return std::ranges::equal(ours, theirs, as_strict);
 }
 
-// Whether `a` denies whatever `b` would deny. What `b` delays is not told by that.
+// True if `a` denies whatever `b` would deny. A limit `b` that delays requests never qualifies.
 bool always_first(const CompiledLimit& a, const CompiledLimit& b) {
   if (!is_enforced(a) || a.warn_first || b.by_descriptor()) return false;
   if (!includes(a.when, b.when)) return false;
   if (!at_least_as_coarse({a.consumer_key, a.missing}, {b.consumer_key, b.missing})) return false;
-  // Each labels requests by its own templates.
+  // Each limit labels requests by its own templates.
   if (has_part(a.consumer_key, KeyPart::Kind::route) && !same_routes(a, b)) return false;
   const auto delays = [](const std::optional<Limit>& l) {
     return l && l->algorithm() == Algorithm::leaky_bucket_queue;
@@ -144,8 +144,8 @@ bool always_first(const CompiledLimit& a, const CompiledLimit& b) {
          covers_routes(a.routes, b.routes);
 }
 
-// Whether no caller who meets the condition has the key, whatever headers it sends.
-bool covers_nobody(const Subject& subject) {
+// True if no caller who meets the condition can have the key, whatever headers it sends.
+bool never_matches(const Subject& subject) {
   const CompiledLimit& limit = subject.limit;
   const auto& alternatives = limit.consumer_key.alternatives;
   if (limit.missing != Missing::skip) return false;
@@ -161,41 +161,40 @@ bool covers_nobody(const Subject& subject) {
 
 }  // namespace
 
-// A client that the limit skips is covered by nothing else.
 void uncovered(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
   if (limit.missing != Missing::skip || !is_enforced(limit) || is_never_missing(limit.consumer_key)) return;
-  if (covers_nobody(subject)) return;  // told by unreachable()
+  if (never_matches(subject)) return;  // unreachable() warns
   std::vector<RouteTemplate> open;
   for (const RouteTemplate& route : limit.routes) {
     if (is_open(subject, route)) open.push_back(route);
   }
   if (open.empty() && (!limit.routes.empty() || !is_open(subject, RouteIndex::every_request()))) return;
   const auto& missing = subject.written.missing;
-  problems.warning(missing ? missing->at : place_of_key(subject.written), rule::uncovered_request,
-                   "'{}' does not cover a request without {}, and no other limit does on {}: set 'missing: "
+  problems.warning(missing ? missing->at : position_of_key(subject.written), rule::uncovered_request,
+                   "'{}' does not cover requests without {}, and no other limit covers them on {}: set 'missing: "
                    "share' or 'missing: deny', or add a limit by ip",
                    limit.name, missing_parts(limit.consumer_key), routes_text(open));
 }
 
 void unreachable(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
-  if (covers_nobody(subject)) {
-    problems.warning(place_of_key(subject.written), rule::unreachable_limit,
-                     "'{}' covers nobody: with 'when: {}' there is no {}; change one of them", limit.name,
-                     text_of(limit.when), missing_parts(limit.consumer_key));
+  if (never_matches(subject)) {
+    problems.warning(position_of_key(subject.written), rule::unreachable_limit,
+                     "'{}' never matches: with 'when: {}' a request has no {}; change 'when' or consumer_key",
+                     limit.name, text_of(limit.when), missing_parts(limit.consumer_key));
     return;
   }
   const auto* first =
       subject.index.find_covering(RouteIndex::routes_of(limit).front(), [&](const RouteIndex::Entry& entry) {
         const CompiledLimit* other = entry.limit;
         if (other == nullptr || other == &limit || !always_first(*other, limit)) return false;
-        return other < &limit || !always_first(limit, *other);  // of two that are alike, the first is to stay
+        return other < &limit || !always_first(limit, *other);  // of two equal limits, only the second is reported
       });
   if (first == nullptr) return;
   problems.warning(subject.written.name.at, rule::unreachable_limit,
-                   "'{}' never decides: '{}' ({}) denies first, always; remove it, or make it tighter", limit.name,
-                   first->limit->name, limit_text(*first->limit));
+                   "'{}' never decides: '{}' ({}) always denies first; remove '{}', or make it stricter", limit.name,
+                   first->limit->name, limit_text(*first->limit), limit.name);
 }
 
 void single_segment(const Subject& subject, Problems& problems) {
@@ -206,7 +205,7 @@ void single_segment(const Subject& subject, Problems& problems) {
     RouteTemplate deeper = route;
     deeper.segments.push_back(route.segments.back());
     deeper.trailing_wildcard = true;
-    // A backstop for all paths does not tell that these were thought of.
+    // A backstop for all paths does not show that deeper paths were considered.
     const auto* found = subject.index.find_overlapping(
         deeper, [](const RouteIndex::Entry& entry) { return entry.limit != nullptr && !entry.route.segments.empty(); });
     if (found != nullptr) continue;
@@ -214,8 +213,8 @@ void single_segment(const Subject& subject, Problems& problems) {
     all.segments.pop_back();
     all.trailing_wildcard = true;
     problems.warning(at, rule::single_segment,
-                     "'{}' covers one segment with {}, and paths with more escape it: write {} for all of them, or "
-                     "{{id}} in place of * if one is meant",
+                     "'{}' covers one segment with {}, and deeper paths bypass it: write {} to cover them, or {{id}} "
+                     "instead of * if one segment is meant",
                      subject.limit.name, route.text(), all.text());
   }
 }
@@ -247,7 +246,7 @@ std::size_t RouteIndex::child(std::size_t node, const Segment& segment) {
   std::size_t& found = segment.is_literal() ? nodes_[node].literals[segment.key] : nodes_[node].parameter;
   if (found != 0) return found;
   const std::size_t made = nodes_.size();
-  found = made;  // before nodes_ moves
+  found = made;  // must be set before nodes_ reallocates
   nodes_.emplace_back();
   return made;
 }
@@ -258,7 +257,7 @@ void RouteIndex::add(const RouteTemplate& route, const CompiledLimit* limit) {
   nodes_[node].entries.push_back({route, limit});
 }
 
-// Where to go on for one segment of the route; none is its `**`.
+// The child nodes to visit for one segment of the route; null stands for its `**`.
 std::vector<std::size_t> RouteIndex::next(const Node& node, const Segment* segment, bool covering) const {
   std::vector<std::size_t> all;
   if (node.parameter != 0) all.push_back(node.parameter);
@@ -302,7 +301,7 @@ namespace {
 
 using lint_rules::Subject;
 
-// A ban counts nobody, so that it does not matter by what.
+// A ban counts nothing, so its key does not matter.
 bool counts(const CompiledLimit& limit) {
   return std::ranges::any_of(limit.live.by_tier, [](const auto& numbers) { return numbers.has_value(); });
 }
@@ -331,7 +330,7 @@ void lint_limit(const Subject& subject, Problems& problems) {
 }  // namespace
 
 void lint(const PolicySpec& spec, const Ruleset& ruleset, std::uint64_t nodes, Problems& problems) {
-  // Both are in file order; descriptors have limits of their own in between.
+  // Both lists are in file order. Limits of descriptors lie in between and are skipped.
   const lint_rules::RouteIndex index(ruleset);
   auto compiled = ruleset.limits.begin();
   for (const LimitSpec& written : spec.limits) {

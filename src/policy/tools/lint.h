@@ -1,12 +1,10 @@
-// Warnings: what is valid and yet hardly meant. Each says what happens and what to do in this file; what nothing in the
-// file could change is no warning. rules.h has their names, docs/reference-lint.md when each is given, and allow.h how
-// one is silenced.
+// Warnings about a valid policy that probably does not do what was meant. Each states the effect and the remedy; there
+// is no warning where no change of the file helps. rules.h names the rules, docs/reference-lint.md describes them, and
+// allow.h silences them.
 //
-// - Routes that are written to are those that name POST, PUT, PATCH or DELETE, or cover a route of the policy that
-// does.
-//   A limit on every request is a backstop, and a route without a method is mostly read: to warn of all these would be
-//   to warn of most policies.
-// - A key that a client makes up is fine where callers without a name are counted by ip on the same routes.
+// - A write route names POST, PUT, PATCH or DELETE, or covers a route of the policy that does. Limits on every request
+//   and routes without a method do not count as such: the rule would warn about most policies.
+// - A key that clients can make up causes no warning where anonymous callers are counted by ip on the same routes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +15,7 @@
 
 namespace weir::policy {
 
-// `ruleset` is what compile() made of `spec`; `nodes` are those that share the store.
+// `ruleset` must be the result of compile(spec). `nodes` share the store.
 void lint(const PolicySpec& spec, const Ruleset& ruleset, std::uint64_t nodes, Problems& problems);
 
 }  // namespace weir::policy

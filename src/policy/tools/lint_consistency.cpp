@@ -15,49 +15,46 @@ std::string_view name_of_size(const Limit& numbers) {
   return numbers.algorithm() < Algorithm::fixed_window ? "burst" : "limit";
 }
 
-// What the number of nodes is to be, in a warning that depends on it.
-constexpr std::string_view nodes_advice = "set store.redis.nodes in weir.yaml to as many nodes as there are at most";
+constexpr std::string_view nodes_advice = "set store.redis.nodes in weir.yaml to the maximum number of nodes";
 
-// Reasons that are those of all tiers alike.
+// Warns if the limit is decided exactly for a reason that applies to all tiers.
 void warn_of_whole(const Subject& subject, WhyExact why, Problems& problems) {
   const std::string_view written = name_of(subject.limit.consistency.kind);
   const Mark at = subject.written.consistency.at;
   if (why == WhyExact::shadow) {
     problems.warning(at, rule::no_effect_in_shadow,
-                     "'{}' has 'consistency: {}', which does nothing in 'mode: shadow': what is only watched is "
-                     "decided exactly; leave it out until the limit is enforced",
+                     "'{}' has 'consistency: {}', which has no effect in 'mode: shadow': a shadow limit is decided "
+                     "exactly; remove it until the limit is enforced",
                      subject.limit.name, written);
     return;
   }
   problems.warning(at, rule::exact_anyway,
-                   "'{}' is {}, so that nodes cannot hold slices of it: 'consistency: {}' is decided exactly; use "
+                   "'{}' has 'consistency: {}', but is decided exactly: a {} cannot be divided into slices; use "
                    "'consistency: exact', or another algorithm",
-                   subject.limit.name,
-                   why == WhyExact::queue ? "a queue, where each request has a turn of its own"
-                                          : "a sliding_window_log, where each request counts from its own instant",
-                   written);
+                   subject.limit.name, written, why == WhyExact::queue ? "queue" : "sliding_window_log");
 }
 
 void warn_of_calendar(const Subject& subject, const TierNumbers& tier, Problems& problems) {
   problems.warning(subject.written.consistency.at, rule::exact_anyway,
-                   "{} has windows of the calendar, of which nodes cannot hold slices: 'consistency: {}' is decided "
-                   "exactly; use 'consistency: exact', or a window of one length, like 1000/30day",
+                   "{} has 'consistency: {}', but is decided exactly: a calendar window cannot be divided into slices; "
+                   "use 'consistency: exact', or a window of fixed length, like 1000/30day",
                    tier.who, name_of(subject.limit.consistency.kind));
 }
 
 void warn_of_small(const Subject& subject, const TierNumbers& tier, Problems& problems) {
   problems.warning(subject.written.consistency.at, rule::exact_anyway,
-                   "{} has a {} of {}: below {} there is too little to hold slices of, and 'consistency: {}' is "
-                   "decided exactly; use 'consistency: exact', or raise the {}",
-                   tier.who, name_of_size(tier.limit), tier.limit.capacity(), min_divided,
-                   name_of(subject.limit.consistency.kind), name_of_size(tier.limit));
+                   "{} has 'consistency: {}', but is decided exactly: a {} of {} is too small to be divided into "
+                   "slices; use 'consistency: exact', or raise the {} to at least {}",
+                   tier.who, name_of(subject.limit.consistency.kind), name_of_size(tier.limit), tier.limit.capacity(),
+                   name_of_size(tier.limit), min_divided);
 }
 
 void warn_of_no_allowance(const Subject& subject, const TierNumbers& tier, Problems& problems) {
-  problems.warning(subject.written.consistency.at, rule::approximate_nodes,
-                   "{} has a {} of {}, less than 4 for each of {} nodes: no node may spend anything unasked, and "
-                   "'consistency: approximate' is decided exactly; use 'consistency: leased', or {}",
-                   tier.who, name_of_size(tier.limit), tier.limit.capacity(), subject.nodes, nodes_advice);
+  problems.warning(
+      subject.written.consistency.at, rule::approximate_nodes,
+      "{} has 'consistency: approximate', but is decided exactly: a {} of {} is less than 4 for each of {} "
+      "nodes; use 'consistency: leased', or {}",
+      tier.who, name_of_size(tier.limit), tier.limit.capacity(), subject.nodes, nodes_advice);
 }
 
 void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Problems& problems) {
@@ -67,15 +64,15 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   const Mark at = subject.written.consistency.at;
   if (!error.is_large_enough) {
     problems.warning(at, rule::approximate_nodes,
-                     "{} has a {} of {}: that approximate is within 1 % of it is promised from {} on, 250 for each of "
-                     "{} nodes; use 'consistency: leased' if that matters, or {}",
+                     "{} has a {} of {}: 'consistency: approximate' may be off by more than 1 % below {}, 250 for each "
+                     "of {} nodes; use 'consistency: leased' if that matters, or {}",
                      tier.who, name_of_size(numbers), numbers.capacity(), error.min_limit, subject.nodes, nodes_advice);
   }
   if (!error.is_long_enough) {
     const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
     problems.warning(at, rule::approximate_sync,
-                     "{} {} {}: that approximate is within 1 % of it is promised from {} on, 10 times the sync of {}; "
-                     "use a shorter sync, or 'consistency: leased'",
+                     "{} {} {}: 'consistency: approximate' may be off by more than 1 % below {}, 10 times the sync of "
+                     "{}; use a shorter sync, or 'consistency: leased'",
                      tier.who, span, duration_text(std::chrono::ceil<std::chrono::milliseconds>(error.per)),
                      duration_text(error.min_per), duration_text(sync));
   }

@@ -11,8 +11,8 @@
 namespace weir::policy::lint_rules {
 namespace {
 
-// What a sealed receipt holds, and what is in it, as engine/receipt.h writes it: of a shared store that hashes
-// consumers, each different one takes so much.
+// The sizes of a sealed receipt and its parts, as engine/receipt.h writes them with a shared store that hashes
+// consumers.
 constexpr std::size_t max_receipt_bytes = 348;
 constexpr std::size_t receipt_head_bytes = 27;
 constexpr std::size_t receipt_limit_bytes = 17;
@@ -22,7 +22,7 @@ bool is_held(const CompiledLimit& limit) {
   return limit.algorithm == PolicyAlgorithm::concurrency;
 }
 
-// How many are in flight is bounded on all routes of the limit.
+// True if concurrency limits cover all routes of the limit.
 bool is_bounded_by_holds(const Subject& subject) {
   const auto bounds = [&](const RouteIndex::Entry& entry) {
     return entry.limit != nullptr && is_held(*entry.limit) && entry.limit->mode == Mode::enforce &&
@@ -31,7 +31,7 @@ bool is_bounded_by_holds(const Subject& subject) {
   return is_covered(subject, bounds);
 }
 
-// Of these limits, those that one caller can meet: known, or not.
+// The limits without the condition `not_by`: those that one caller, known or anonymous, can meet.
 std::vector<const CompiledLimit*> met_by(const std::set<const CompiledLimit*>& limits, When::Kind not_by) {
   std::vector<const CompiledLimit*> met;
   for (const CompiledLimit* limit : limits) {
@@ -52,7 +52,7 @@ bool uses_receipts(const Ruleset& ruleset) {
       ruleset.limits, [](const CompiledLimit& limit) { return is_held(limit) || limit.usage == Usage::reserved; });
 }
 
-// Told of the first limit in the file, for all of them. False: nothing is wrong with this route.
+// Warns at the first of the limits that cover the route. Returns false if their receipt fits.
 bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& problems) {
   std::set<const CompiledLimit*> covering;
   (void)subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
@@ -63,8 +63,8 @@ bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& 
     const std::vector<const CompiledLimit*> met = met_by(covering, not_by);
     if (met.empty() || met.front() != &subject.limit || fits_a_receipt(met)) continue;
     problems.warning(subject.written.name.at, rule::receipt_size,
-                     "'{}' is one of {} limits that cover {}: the receipt of a reserve on all of them would pass 512 "
-                     "letters, and it is refused; let fewer limits cover it (about ten fit)",
+                     "'{}' is one of {} limits that cover {}: the receipt of a reserve on all of them would exceed 512 "
+                     "characters, so the reserve is rejected; let fewer limits cover it (about ten fit)",
                      subject.limit.name, met.size(),
                      route == RouteIndex::every_request() ? "every request" : route.text());
     return true;
@@ -74,12 +74,12 @@ bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& 
 
 }  // namespace
 
-// Of `reserved` there is nothing to warn: no field of a policy bounds what a caller reserves.
+// `reserved` needs no warning: no field of a policy bounds what a caller reserves.
 void usage(const Subject& subject, Problems& problems) {
   if (subject.limit.usage != Usage::reported || !subject.written.usage || is_bounded_by_holds(subject)) return;
   problems.warning(subject.written.usage->at, rule::unbounded_usage,
-                   "'{}' has 'usage: reported': nothing counts before it is reported, so that callers can overspend "
-                   "by all that is in flight; have a concurrency limit beside it, or 'usage: reserved'",
+                   "'{}' has 'usage: reported': nothing counts before it is reported, so callers can overspend by "
+                   "everything in flight; add a concurrency limit on the same routes, or use 'usage: reserved'",
                    subject.limit.name);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = KeyPart::Kind;
 
-// Headers in which proxies pass on the path as it was sent.
+// Headers in which proxies pass on the raw path.
 constexpr std::array<std::string_view, 14> path_headers{
     ":path",           "request-uri",     "x-envoy-original-path", "x-forwarded-path",
     "x-forwarded-uri", "x-forwarded-url", "x-original-path",       "x-original-uri",
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 14> path_headers{
     "x-rewrite-url",   "x-uri",
 };
 
-// What descriptors call it.
+// Descriptor keys whose values are usually raw paths.
 constexpr std::array<std::string_view, 6> path_keys{"path", ":path", "uri", "url", "request_path", "request_uri"};
 
 template <std::size_t N>
@@ -37,7 +37,7 @@ bool contains(const std::vector<KeyPart>& parts, Kind kind) {
   return std::ranges::any_of(parts, [&](const KeyPart& part) { return part.kind == kind; });
 }
 
-// Counted by address, and by nothing that says who is calling.
+// True if the key has an address and no part that identifies the caller.
 bool is_by_ip_alone(const ConsumerKey& key) {
   return !key.alternatives.empty() && std::ranges::all_of(key.alternatives, [](const std::vector<KeyPart>& parts) {
     return contains(parts, Kind::ip) && std::ranges::all_of(parts, is_always_there);
@@ -50,9 +50,9 @@ bool knows_callers(const CompiledLimit& limit, const Identity& identity) {
          (identity.api_key_verified && has_part(limit.consumer_key, Kind::api_key));
 }
 
-// Another limit that knows who is calling on a route of this one.
+// Another limit that identifies the caller, and the route that it shares with this one.
 struct Informed {
-  const CompiledLimit* limit = nullptr;  // nullptr: there is none
+  const CompiledLimit* limit = nullptr;  // nullptr if none
   std::string route;
 };
 
@@ -73,8 +73,8 @@ Informed informed(const Subject& subject) {
   return {};
 }
 
-// A part of the key for which the client can send what it likes; nullptr if there is none.
-// An api_key that nobody verifies is one of these, unless more is known of who sends it.
+// The part of the key that any client can choose; nullptr if none. That is a header, or an unverified api_key that is
+// not combined with a user or an address.
 const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& identity) {
   const auto header = std::ranges::find_if(parts, [](const KeyPart& p) { return p.kind == Kind::header; });
   if (header != parts.end()) return &*header;
@@ -83,8 +83,8 @@ const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& id
   return key != parts.end() ? &*key : nullptr;
 }
 
-// Whether such a caller is counted by its address, or by who it is, on all routes of the limit, or denied for want of
-// that: by a limit that it cannot escape with a key that it makes up.
+// True if, on all routes of the limit, another limit counts such a caller by address or identity, or denies it because
+// these are missing. A caller cannot bypass that limit by making up a key.
 bool is_counted_elsewhere(const Subject& subject, Caller caller) {
   const bool is_known = is_authenticated(caller, subject.ruleset.identity);
   const auto counts = [&](const RouteIndex::Entry& entry) {
@@ -101,8 +101,8 @@ bool is_counted_elsewhere(const Subject& subject, Caller caller) {
   return is_covered(subject, counts);
 }
 
-// Whether a client that makes up its key is counted elsewhere. Of callers who are known and of those who are not, the
-// latter: nobody can make up as many of the former. Where a limit is for the known alone, these.
+// True if a client that makes up its key is counted elsewhere. Only anonymous clients matter, unless the limit is for
+// authenticated callers alone: a client cannot make up identities.
 bool is_bounded_elsewhere(const Subject& subject, const KeyPart& chosen) {
   if (subject.limit.when.kind == When::Kind::authenticated) {
     return is_counted_elsewhere(subject, {.user = true, .api_key = false});
@@ -111,29 +111,31 @@ bool is_bounded_elsewhere(const Subject& subject, const KeyPart& chosen) {
          (chosen.kind == Kind::api_key || is_counted_elsewhere(subject, {.user = false, .api_key = false}));
 }
 
-// The words of the policy that read this header from trusted proxies only, or check it; empty if none does.
+// Suggests a key that reads this header from trusted proxies only, or verifies it; empty if there is none.
 std::string_view better_key(const std::string& header, const Identity& identity) {
-  if (header == identity.user_header) return "count by user, which is believed from trusted proxies only";
-  if (header == identity.api_key_header) return "count by api_key";
-  return header == "x-forwarded-for" ? "count by ip, which reads it from trusted proxies only" : "";
+  if (header == identity.user_header) return "use user, which is read from trusted proxies only";
+  if (header == identity.api_key_header) return "use api_key";
+  return header == "x-forwarded-for" ? "use ip, which reads it from trusted proxies only" : "";
 }
 
 void warn_of_header(const Subject& subject, const KeyPart& part, Problems& problems) {
   const std::string_view better = better_key(part.header, subject.ruleset.identity);
   if (better.empty() && is_bounded_elsewhere(subject, part)) return;
-  const std::string_view advice = better.empty() ? "have a limit by ip or user beside it" : better;
-  problems.warning(place_of_key(subject.written), rule::unverified_key,
-                   "'{}' counts by {}, which any client can choose: who changes it with every request is "
-                   "never limited; {}",
-                   subject.limit.name, text_of(part), advice);
+  const std::string_view advice = better.empty() ? "add a limit by ip or user on the same routes" : better;
+  problems.warning(
+      position_of_key(subject.written), rule::unverified_key,
+      "'{}' is keyed by {}, which any client can choose: a client that sends a new value with each request "
+      "bypasses it; {}",
+      subject.limit.name, text_of(part), advice);
 }
 
 void warn_of_api_key(const Subject& subject, Problems& problems) {
-  problems.warning(place_of_key(subject.written), rule::unverified_key,
-                   "'{}' counts by api_key, which nobody verifies: who makes up another with every request "
-                   "is never limited; set 'verified: true' in {}.api_key if the proxy checks keys, "
-                   "or have a limit by ip beside it",
-                   subject.limit.name, subject.policy.names.identity);
+  problems.warning(
+      position_of_key(subject.written), rule::unverified_key,
+      "'{}' is keyed by an unverified api_key: a client that sends a new key with each request bypasses it; "
+      "set 'verified: true' in {}.api_key if the proxy verifies keys, or add a limit by ip on the same "
+      "routes",
+      subject.limit.name, subject.policy.names.identity);
 }
 
 using core::Wide;
@@ -142,7 +144,7 @@ bool is_written_to(const RouteTemplate& route) {
   return route.method == "POST" || route.method == "PUT" || route.method == "PATCH" || route.method == "DELETE";
 }
 
-// A route that `route` covers and that the policy says is written to; nullptr if it says of none.
+// Returns a write route of the policy that `route` covers; nullptr if there is none.
 const RouteTemplate* written_route(const RouteTemplate& route, const RouteIndex& index) {
   if (is_written_to(route)) return &route;
   if (route.method) return nullptr;
@@ -156,20 +158,20 @@ std::uint64_t in_a_second(const Limit& limit) {
                                      static_cast<std::uint64_t>(limit.rate().per.count()));
 }
 
-Mark place_of_burst(const NumbersSpec& numbers, Mark otherwise) {
+Mark position_of_burst(const NumbersSpec& numbers, Mark otherwise) {
   if (numbers.burst) return numbers.burst->at;
   if (numbers.capacity) return numbers.capacity->at;
   if (numbers.rate) return numbers.rate->at;
   return numbers.refill_rate ? numbers.refill_rate->at : otherwise;
 }
 
-// What a tier does not say is as in the limit.
+// A tier inherits what it does not override.
 TierNumbers tier_numbers(std::string who, Mark at, const NumbersSpec& numbers, const NumbersSpec& otherwise,
                          const Spelled& spelled) {
   const Limit& limit = spelled.limit;
   const auto& written = numbers.rate || numbers.refill_rate ? numbers.rate : otherwise.rate;
   if (written) return {std::move(who), at, rate_text(written->value), written->value.count, limit};
-  // Tokens per second have no period of their own: a second, or as long as one token takes.
+  // A rate in tokens per second has no written period, so the count is that of one second, but at least one token.
   return {std::move(who), at, rate_text(spelled), std::max<std::uint64_t>(in_a_second(limit), 1), limit};
 }
 
@@ -181,18 +183,19 @@ void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
       Wide{limit.capacity()} * static_cast<std::uint64_t>(limit.rate().per.count()) / limit.rate().count;
   if (limit.capacity() <= Wide{far} * tier.own_count || fills_in <= Wide{static_cast<std::uint64_t>(long_time.count())})
     return;
-  problems.warning(tier.at, rule::large_burst,
-                   "{} lets {} pass at once, more than {} times its rate of {} and more than {} of "
-                   "it: lower the burst, or raise the rate",
-                   tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
+  problems.warning(
+      tier.at, rule::large_burst,
+      "{} has a burst of {}, more than {} times its rate of {} and more than {} of it: lower the burst, or "
+      "raise the rate",
+      tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
 }
 
 void warn_if_below_a_second(const TierNumbers& tier, Problems& problems) {
   const Limit& limit = tier.limit;
   if (limit.capacity() >= in_a_second(limit)) return;
   problems.warning(tier.at, rule::small_burst,
-                   "{} has a burst of {}, less than one second of {} brings: who sends once a "
-                   "second can never reach the rate; raise the burst to {} or more",
+                   "{} has a burst of {}, less than one second of {}: a client that sends once per second cannot reach "
+                   "the rate; raise the burst to at least {}",
                    tier.who, limit.capacity(), tier.rate, in_a_second(limit));
 }
 
@@ -210,18 +213,18 @@ std::vector<TierNumbers> all_numbers(const Subject& subject) {
     const auto found = std::ranges::find_if(
         written.tier_overrides, [&](const TierOverrideSpec& each) { return each.tier.value == names[tier]; });
     if (found != written.tier_overrides.end()) {
-      all.push_back(tier_numbers(name + " for " + names[tier], place_of_burst(found->numbers, found->tier.at),
+      all.push_back(tier_numbers(name + " for " + names[tier], position_of_burst(found->numbers, found->tier.at),
                                  found->numbers, written.numbers, spelled(subject.limit.live, tier)));
     } else if (!own_seen) {
       own_seen = true;
-      all.push_back(tier_numbers(name, place_of_burst(written.numbers, written.at), written.numbers, written.numbers,
+      all.push_back(tier_numbers(name, position_of_burst(written.numbers, written.at), written.numbers, written.numbers,
                                  spelled(subject.limit.live, tier)));
     }
   }
   return all;
 }
 
-Mark place_of_key(const LimitSpec& written) {
+Mark position_of_key(const LimitSpec& written) {
   return written.consumer_key ? written.consumer_key->at : written.at;
 }
 
@@ -229,17 +232,17 @@ void ip_alone(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
   if (!is_by_ip_alone(limit.consumer_key) || limit.when.kind == When::Kind::anonymous) return;
   if (limit.when.kind == When::Kind::authenticated) {
-    problems.warning(place_of_key(subject.written), rule::ip_alone,
-                     "'{}' counts by ip alone although it is known who is calling: all behind one address "
-                     "share a counter; count by user",
+    problems.warning(position_of_key(subject.written), rule::ip_alone,
+                     "'{}' is keyed by ip alone although its callers are authenticated: all users behind one address "
+                     "share a counter; use consumer_key: user",
                      limit.name);
     return;
   }
   const Informed other = informed(subject);
   if (other.limit == nullptr) return;
-  problems.warning(place_of_key(subject.written), rule::ip_alone,
-                   "'{}' counts by ip alone on {}, where '{}' knows who is calling: all behind one address "
-                   "share a counter; add 'when: anonymous', or count by [user, ip]",
+  problems.warning(position_of_key(subject.written), rule::ip_alone,
+                   "'{}' is keyed by ip alone on {}, where '{}' identifies the caller: all users behind one address "
+                   "share a counter; add 'when: anonymous', or use consumer_key: [user, ip]",
                    limit.name, other.route, other.limit->name);
 }
 
@@ -260,11 +263,11 @@ void penalty_on_chosen_key(const Subject& subject, Problems& problems) {
   if (!limit.penalty || !subject.written.penalty) return;
   for (const std::vector<KeyPart>& parts : limit.consumer_key.alternatives) {
     const KeyPart* part = chosen_part(parts, subject.ruleset.identity);
-    const bool is_shared = !contains(parts, Kind::user) && !contains(parts, Kind::ip);  // by several callers
+    const bool is_shared = !contains(parts, Kind::user) && !contains(parts, Kind::ip);  // several callers share the key
     if (part == nullptr || !is_shared) continue;
     problems.warning(subject.written.penalty->at, rule::penalty_lockout,
-                     "'{}' has a penalty on {}, which any client can send: who sends somebody else's locks "
-                     "them out for {}; put the penalty on a limit by ip or user",
+                     "'{}' has a penalty on {}, which any client can choose: a client that sends another caller's "
+                     "value locks that caller out for {}; put the penalty on a limit by ip or user",
                      limit.name, text_of(*part), duration_text(limit.penalty->block));
     return;
   }
@@ -274,9 +277,9 @@ void raw_path(const Subject& subject, Problems& problems) {
   for (const std::vector<KeyPart>& parts : subject.limit.consumer_key.alternatives) {
     for (const KeyPart& part : parts) {
       if (part.kind != Kind::header || !is_among(part.header, path_headers)) continue;
-      problems.warning(place_of_key(subject.written), rule::raw_path_key,
-                       "'{}' counts by {}, a raw path: every id and every spelling in it has a counter of "
-                       "its own; count by route, which is the template",
+      problems.warning(position_of_key(subject.written), rule::raw_path_key,
+                       "'{}' is keyed by {}, a raw path: every id and every spelling has its own counter; use route, "
+                       "which is the template",
                        subject.limit.name, text_of(part));
     }
   }
@@ -286,8 +289,8 @@ void raw_path(const DescriptorSpec& descriptor, Problems& problems) {
   const bool is_limited = descriptor.rate_limit || !descriptor.descriptors.empty();
   if (!descriptor.value && is_limited && is_among(descriptor.key, path_keys)) {
     problems.warning(descriptor.at, rule::raw_path_key,
-                     "descriptor '{}' has no value, so every raw path has a counter of its "
-                     "own; give the paths as values, or send a route's name instead",
+                     "descriptor '{}' has no value: every raw path has its own counter; list the paths as values, or "
+                     "send a route name instead",
                      descriptor.key);
   }
   for (const DescriptorSpec& below : descriptor.descriptors) raw_path(below, problems);
@@ -296,8 +299,8 @@ void raw_path(const DescriptorSpec& descriptor, Problems& problems) {
 void unlabelled(const DescriptorSpec& descriptor, Problems& problems) {
   if (descriptor.value_to_metric) {
     problems.warning(*descriptor.value_to_metric, rule::no_effect,
-                     "value_to_metric of descriptor '{}' changes nothing: no value that a client can choose "
-                     "becomes a label of a metric; give the values that matter as descriptors",
+                     "value_to_metric of descriptor '{}' has no effect: values that clients can choose do not become "
+                     "metric labels; list the values that matter as descriptors",
                      descriptor.key);
   }
   for (const DescriptorSpec& below : descriptor.descriptors) unlabelled(below, problems);
@@ -315,8 +318,8 @@ void fixed_window_on_writes(const Subject& subject, Problems& problems) {
     if (found == nullptr) continue;
     const auto& algorithm = subject.written.algorithm;
     problems.warning(algorithm ? algorithm->at : subject.written.at, rule::fixed_window_on_writes,
-                     "'{}' is a fixed window on {}, which is written to: nearly twice the limit can pass "
-                     "around the end of a window; use sliding_window_counter or token_bucket",
+                     "'{}' uses fixed_window on a write route ({}): up to twice the limit can pass around a window "
+                     "boundary; use sliding_window_counter or token_bucket",
                      subject.limit.name, found->text());
     return;
   }
@@ -328,8 +331,7 @@ void unread_tiers(const Subject& subject, Problems& problems) {
     for (const TierOverrideSpec& each : overrides) {
       if (each.tier.value == subject.policy.tiers.fallback.value) continue;
       problems.warning(each.tier.at, rule::unread_tier,
-                       "'{}' has numbers for the tier '{}', but nothing says who has it: set "
-                       "{}.from",
+                       "'{}' has numbers for tier '{}', but no header names a request's tier: set {}.from",
                        subject.limit.name, each.tier.value, subject.policy.names.tiers);
     }
   };
@@ -339,7 +341,7 @@ void unread_tiers(const Subject& subject, Problems& problems) {
 
 void odd_burst(const Subject& subject, Problems& problems) {
   const PolicyAlgorithm algorithm = subject.limit.algorithm;
-  // A leaky bucket is there to make an even stream: a small burst is its point.
+  // A leaky bucket evens out a stream: its small burst is intended.
   if (algorithm != PolicyAlgorithm::token_bucket && algorithm != PolicyAlgorithm::gcra) return;
   for (const TierNumbers& tier : all_numbers(subject)) {
     warn_if_far_above(tier, problems);
@@ -351,8 +353,8 @@ void without_effect_in_shadow(const Subject& subject, Problems& problems) {
   if (subject.limit.mode != Mode::shadow) return;
   const auto warn = [&](Mark at, std::string_view what) {
     problems.warning(at, rule::no_effect_in_shadow,
-                     "'{}' has {}, which does nothing in 'mode: shadow': nobody is denied; leave it out "
-                     "until the limit is enforced",
+                     "'{}' has {}, which has no effect in 'mode: shadow': no request is denied; remove it until the "
+                     "limit is enforced",
                      subject.limit.name, what);
   };
   if (subject.written.warn_first) warn(subject.written.warn_first->at, "warn_first");

@@ -1,4 +1,4 @@
-// The JSON Schema of policy.yaml: what is around limits as it stands here, and their fields from the table.
+// Generates the JSON Schema of policy.yaml. The fields of limits come from limit_fields.h.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -19,14 +19,14 @@ constexpr std::string_view schema_head = R"({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://weir.example/schema/policy-1.json",
   "title": "Weir policy",
-  "description": "Who is limited, on what, how, and what happens when the store is away. What takes more than one value to be wrong, `weir lint` says.",
+  "description": "Limits and the identity of callers. `weir lint` reports mistakes that involve more than one value.",
   "$defs": {
-    "name": { "description": "Letters, digits, '.', '_' and '-'. Without quotes, 2024 is a name too.", "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9._-]+$", "maxLength": 128 },
+    "name": { "description": "Letters, digits, '.', '_' and '-'. An unquoted 2024 is a name too.", "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9._-]+$", "maxLength": 128 },
     "header_name": { "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 128 },
     "whole": { "type": "integer", "minimum": 1, "maximum": 9007199254740992 },
     "per_second": { "description": "A number above 0 with at most six decimal places.", "type": "number", "exclusiveMinimum": 0, "maximum": 9007199254740992 },
     "logged": { "type": "integer", "minimum": 1, "maximum": 65536 },
-    "duration": { "type": "string", "pattern": "^[1-9][0-9]*(ms|s|min|h|day)$", "examples": ["30s", "10min", "1h"] },
+    "duration": { "type": "string", "pattern": "^[1-9][0-9]*(ms|s|sec|min|m|h|day)$", "examples": ["30s", "10min", "1h"] },
     "ranges": { "type": "array", "items": { "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }, "maxItems": 10000 },
     "header": { "type": "object", "required": ["header"], "additionalProperties": false, "properties": { "header": { "$ref": "#/$defs/header_name" } } },
     "key": {
@@ -37,34 +37,34 @@ constexpr std::string_view schema_head = R"({
 constexpr std::string_view schema_root = R"(
   },
   "type": "object", "required": ["version", "limits"], "additionalProperties": false, "properties": {
-    "version": { "const": 1, "description": "The version of the language." },
+    "version": { "const": 1, "description": "The version of the policy language." },
     "identity": {
-      "description": "Who is calling, and whom to believe about it.",
+      "description": "Where the identity of callers is read from, and which proxies are trusted.",
       "type": "object", "additionalProperties": false, "properties": {
-        "trusted_proxies": { "description": "Only these are believed: user, tier, cost and forwarded address. Default: loopback.", "$ref": "#/$defs/ranges" },
+        "trusted_proxies": { "description": "User, tier, cost and forwarded address are read from these only. Default: loopback.", "$ref": "#/$defs/ranges" },
         "user": { "$ref": "#/$defs/header" },
         "api_key": { "type": "object", "additionalProperties": false, "properties": {
           "header": { "$ref": "#/$defs/header_name" },
-          "verified": { "description": "Whether the trusted proxy checks keys.", "type": "boolean" }
+          "verified": { "description": "True if the trusted proxy verifies keys.", "type": "boolean" }
         } },
         "ip": { "type": "object", "additionalProperties": false, "properties": {
           "ipv6_prefix": { "type": "integer", "minimum": 1, "maximum": 128, "default": 64 },
-          "header": { "description": "The one header that names the client's address.", "$ref": "#/$defs/header_name" }
+          "header": { "description": "The only header that names the client's address.", "$ref": "#/$defs/header_name" }
         } }
       }
     },
     "tiers": { "type": "object", "additionalProperties": false, "properties": {
       "from": { "$ref": "#/$defs/header" },
       "default": { "$ref": "#/$defs/name" },
-      "names": { "description": "All tiers there are; then an override for another one is a mistake.", "type": "array", "minItems": 1, "uniqueItems": true, "items": { "$ref": "#/$defs/name" } }
+      "names": { "description": "All tiers. An override for any other tier is then an error.", "type": "array", "minItems": 1, "uniqueItems": true, "items": { "$ref": "#/$defs/name" } }
     } },
     "methods": {
-      "description": "Methods that routes may name, beyond those of the IANA's registry.",
+      "description": "Methods that routes may use in addition to the IANA registry.",
       "type": "array", "minItems": 1, "maxItems": 100,
       "items": { "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 32 }
     },
     "limits": {
-      "description": "All that cover a request are evaluated together: denied by one, it is charged to none.",
+      "description": "All limits that cover a request are evaluated together. A request denied by one is charged to none.",
       "type": "array", "items": {
         "anyOf": [{ "required": ["algorithm"] }, { "required": ["rate"], "properties": { "rate": { "const": 0 } } }],
         "if": { "required": ["max_cost"] },
@@ -73,7 +73,7 @@ constexpr std::string_view schema_root = R"(
 
 constexpr std::string_view schema_tail = "\n      }\n    }\n  }\n}\n";
 
-// Markdown without its markup: `[text](address)` and code.
+// Removes links and code marks from Markdown.
 std::string without_markup(std::string_view markdown) {
   std::string text;
   for (std::size_t i = 0; i < markdown.size(); ++i) {
@@ -94,12 +94,14 @@ std::string description(const LimitField& field) {
   std::string text = without_markup(field.meaning);
   if (!text.empty() && field.meaning.front() != '`') text.front() = base::to_upper(text.front());
   text += '.';
-  const bool is_told = !field.fallback.empty() && !field.fallback.starts_with("required") && field.fallback != "none";
-  if (is_told && !is_one_value(field.fallback)) text += fmt::format(" By default: {}.", without_markup(field.fallback));
+  const bool has_default =
+      !field.fallback.empty() && !field.fallback.starts_with("required") && field.fallback != "none";
+  if (has_default && !is_one_value(field.fallback))
+    text += fmt::format(" By default: {}.", without_markup(field.fallback));
   return text::json_text(text);
 }
 
-// `a.b` is a field of `a`; a path without a dot, of the limit.
+// The owner of `a.b` is `a`; a path without a dot belongs to the limit.
 std::string_view owner_of(std::string_view path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string_view::npos ? "" : path.substr(0, dot);
@@ -110,7 +112,7 @@ std::string replaced(std::string text, std::string_view mark, std::string_view w
   return text;
 }
 
-// The fields in that scope, each by its definition.
+// Returns references to the definitions of the fields in that scope.
 std::string references(LimitFields fields, FieldScope scope) {
   std::vector<std::string> properties;
   for (const std::string_view name : names_of(fields, scope)) {
@@ -121,7 +123,7 @@ std::string references(LimitFields fields, FieldScope scope) {
 
 std::string object(LimitFields fields, std::string_view owner, std::string_view separator);
 
-// Without its braces.
+// The schema of a field, without its braces.
 std::string schema_of(LimitFields fields, const LimitField& field) {
   const auto& [schema, values, alternative] = field.type;
   std::string text = replaced(schema, tier_fields, references(fields, FieldScope::tier));
@@ -133,14 +135,14 @@ std::string schema_of(LimitFields fields, const LimitField& field) {
   return fmt::format(R"("description": {}, {})", description(field), text);
 }
 
-// The fields of a field, or with an empty owner of a limit: members of the schema of a map. Empty: there are none.
+// The schema members for the fields of `owner`, which is empty for the limit itself. Empty if there are none.
 std::string object(LimitFields fields, std::string_view owner, std::string_view separator) {
   std::vector<std::string> properties;
   std::vector<std::string> required;
   for (const LimitField& field : fields) {
     if (owner_of(field.path) != owner || field.type.schema.empty()) continue;
     const std::string_view name = field.path.substr(owner.empty() ? 0 : owner.size() + 1);
-    const bool is_defined = field.use.scope != FieldScope::limit;  // where all that may have it find it
+    const bool is_defined = field.use.scope != FieldScope::limit;  // shared by limit, candidate and override
     properties.push_back(
         fmt::format(R"("{}": {{ {} }})", name,
                     is_defined ? fmt::format(R"("$ref": "#/$defs/{}")", name) : schema_of(fields, field)));

@@ -16,27 +16,27 @@ namespace weir::policy {
 
 namespace {
 
-constexpr std::size_t max_listed = 200;  // operations in the comment on top
+constexpr std::size_t max_listed = 200;  // maximum number of operations in the comment at the top
 
 constexpr std::string_view opening =
-    R"(# A first policy for Weir: who is limited, on what, and how. Made by `weir init`; yours to change.
+    R"(# A first policy for Weir, made by `weir init`. Edit it to fit your service.
 #
-#   weir lint policy.yaml                                              is it sound?
-#   weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7    what holds for this request?
-#   weir simulate policy.yaml --log access.log                         what would it have done yesterday?
+#   weir lint policy.yaml                                              check for mistakes
+#   weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7    show which limits apply to a request
+#   weir simulate policy.yaml --log access.log                         replay a log against the policy
 )";
 
 constexpr std::string_view identity = R"(
 version: 1
 
 identity:
-  # Only these are believed about users, plans and the client's address: list your load balancers and gateways.
+  # Users, plans and client addresses are read from these only: list your load balancers and gateways.
   trusted_proxies: [127.0.0.0/8, '::1']
   user:    { header: X-User-Id }
-  api_key: { header: X-Api-Key }       # anybody can make one up: add `verified: true` if a trusted proxy checks them
+  api_key: { header: X-Api-Key }       # clients can make one up: add `verified: true` if a trusted proxy verifies keys
   ip:      { ipv6_prefix: 64 }         # one IPv6 customer has at least a /64
 
-# Plans with numbers of their own (`tier_overrides` in a limit):
+# Plans with their own numbers (`tier_overrides` in a limit):
 # tiers:
 #   from: { header: X-Plan }
 #   default: free
@@ -45,14 +45,14 @@ limits:
 )";
 
 constexpr std::string_view sign_in_comment =
-    "  # Guessing passwords: few tries per address, counted exactly, and only for those not signed in yet.\n";
+    "  # Against password guessing: few attempts per address, counted exactly, for callers who are not signed in.\n";
 constexpr std::string_view sign_in_limit = R"(    when: anonymous
     consumer_key: ip
     algorithm: sliding_window_log
     rate: 10/min
 
-  # A flood of addresses cannot hide from a limit by account. It needs a header with the account's name, set by a
-  # proxy or by your login page:
+  # An attacker with many addresses is still limited by account. This needs a header with the account's name, set by
+  # a proxy or by your login page:
   # - name: sign-in-by-account
   #   routes: [POST /login]
   #   consumer_key: header:X-Login-Name
@@ -60,7 +60,7 @@ constexpr std::string_view sign_in_limit = R"(    when: anonymous
   #   rate: 20/h
 )";
 
-constexpr std::string_view no_sign_in = R"(  # No operation looks like a sign-in. If there is one:
+constexpr std::string_view no_sign_in = R"(  # No operation looks like a sign-in. If there is one, limit it:
   # - name: sign-in-by-ip
   #   routes: [POST /login]
   #   when: anonymous
@@ -70,7 +70,7 @@ constexpr std::string_view no_sign_in = R"(  # No operation looks like a sign-in
 )";
 
 constexpr std::string_view by_consumer = R"(
-  # Everything, by whoever asks: the user, else the address. Five a second, sixty at once.
+  # Every request, by user or else by address: five per second, sixty at once.
   - name: by-consumer
     consumer_key: [user, ip]           # with verified keys: [user, api_key, ip]
     algorithm: token_bucket
@@ -79,14 +79,14 @@ constexpr std::string_view by_consumer = R"(
     # tier_overrides:
     #   pro:      { rate: 3000/min, burst: 300 }
     #   internal: unlimited
-    # Before changing numbers or the algorithm, evaluate the change beside the live limit; nothing of it is enforced:
+    # Try other numbers or another algorithm beside the live limit, without enforcing them:
     # candidate:
     #   algorithm: sliding_window_counter
     #   rate: 300/min
 )";
 
 constexpr std::string_view everyone = R"(
-  # What the service can take from all together. Remove `mode: shadow` once the metrics show that it fits.
+  # The capacity of the whole service. Remove `mode: shadow` once the metrics show that it fits.
   - name: everyone
     mode: shadow
     consumer_key: global
@@ -95,7 +95,7 @@ constexpr std::string_view everyone = R"(
     burst: 2000
 )";
 
-// What a path or an operationId says that an operation does, word by word: `author` is not `auth`.
+// Words in a path or an operationId that suggest what an operation does. Whole words: `author` is not `auth`.
 constexpr std::array<std::string_view, 18> sign_in_words{
     "login", "logon", "signin", "sign in", "signup",   "sign up", "register", "auth", "authenticate",
     "oauth", "token", "tokens", "session", "sessions", "otp",     "mfa",      "2fa",  "password"};
@@ -106,18 +106,18 @@ constexpr std::array<std::string_view, 15> heavy_words{"export", "exports", "rep
 struct Found {
   RouteTemplate route;
   std::string text;   // as a policy writes it
-  std::string words;  // of its path and its id, in lower case, a space before and after each
+  std::string words;  // words of its path and its id, in lower case, surrounded by spaces
   std::string id;
 };
 
-// A name from the document could end a comment or a quote: without what is not printable it cannot.
+// Replaces unprintable characters: with them, a name from the document could end a comment or a quotation.
 std::string plain(std::string_view text) {
   std::string safe(text.substr(0, 80));
   std::ranges::replace_if(safe, [](char c) { return !base::is_printable(c); }, '?');
   return safe;
 }
 
-// `startExport` and `/start-export/` are " start export ".
+// Splits a text into words: `startExport` and `/start-export/` become " start export ".
 void add_words(std::string_view text, std::string& words) {
   bool after_small = false;
   for (const char c : text) {
@@ -201,7 +201,7 @@ std::vector<Found> operations_of(const text::Node& root, Problems& problems) {
 }
 
 std::string listing(const std::vector<Found>& operations) {
-  std::string text = "#\n# The operations that the document has:\n";
+  std::string text = "#\n# The operations of the document:\n";
   std::size_t left = max_listed;
   for (const Found& operation : operations) {
     if (left-- == 0) {
@@ -222,10 +222,10 @@ std::string sign_in(const std::vector<const Found*>& operations) {
   return text.append(sign_in_limit);
 }
 
-// As comments: how much is right, only the measured cost can say.
+// Suggests limits as comments, since the right numbers depend on the measured cost.
 std::string heavy(const std::vector<const Found*>& operations) {
   if (operations.empty()) return "";
-  return "\n  # These look like more work than others. If they are:\n  # - name: heavy\n  #   routes:\n" +
+  return "\n  # These operations look expensive. If they are, limit them:\n  # - name: heavy\n  #   routes:\n" +
          route_list(operations, "  #     ") +
          "  #   consumer_key: [user, ip]\n  #   algorithm: token_bucket\n  #   rate: 10/min\n  #   burst: 5\n";
 }

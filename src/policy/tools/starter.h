@@ -1,5 +1,5 @@
-// For people who begin with a policy: a schema for their editors and a first policy.yaml, for `weir init`: commented,
-// loading as it stands without a warning, meant to be edited.
+// Generates a first policy.yaml for `weir init`, with comments and without lint warnings, and the JSON Schema of
+// policies.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace weir::policy {
 
 [[nodiscard]] std::string starter_policy();
 
-// With the operations of an OpenAPI document (YAML or JSON): those that look like a sign-in limited by address,
-// everything by consumer, and what may deserve a limit of its own as comments. The x-rate-limit in it are not looked
-// at. None if the document cannot be read: `problems` then says why.
+// Uses the operations of an OpenAPI document (YAML or JSON): limits those that look like a sign-in by address and
+// everything by consumer, and suggests limits for expensive operations in comments. Ignores x-rate-limit. Returns
+// nothing after an error.
 [[nodiscard]] std::optional<std::string> starter_policy(std::string_view openapi, Problems& problems);
 
-// The JSON Schema (draft 2020-12) of policy.yaml, for editors.
+// Returns the JSON Schema (draft 2020-12) of policy.yaml, for editors.
 [[nodiscard]] std::string schema(LimitFields fields = limit_fields());
 
 }  // namespace weir::policy

@@ -22,7 +22,8 @@ bool is_log(const Limit& limit) noexcept {
   return limit.algorithm() == Algorithm::sliding_window_log;
 }
 
-// A fixed window or a counter: at most the limit in each window that begins at a multiple of its length.
+// True for a fixed window or a counter, which admits at most the limit in each window that begins at a multiple of its
+// length.
 bool is_aligned(const Limit& limit) noexcept {
   return limit.algorithm() == Algorithm::fixed_window || limit.algorithm() == Algorithm::sliding_window_counter;
 }
@@ -36,16 +37,17 @@ bool no_faster(Rate a, Rate b) noexcept {
          Wide{b.count} * static_cast<std::uint64_t>(a.per.count());
 }
 
-// The most that `limit` admits at `instants` consecutive microseconds, whatever was before.
+// The maximum that `limit` admits in `instants` consecutive microseconds, in any state.
 Wide max_within(const Limit& limit, Wide instants) noexcept {
-  const Wide max_gap = instants - 1;  // between the first and the last
+  const Wide max_gap = instants - 1;  // the time between the first and the last instant
   if (is_bucket(limit)) return limit.capacity() + max_gap * limit.rate().count / length(limit);
   const Wide whole = length(limit);
   if (is_log(limit)) return limit.capacity() * ((instants + whole - 1) / whole);
-  return limit.capacity() * ((max_gap + whole - 1) / whole + 1);  // windows that they can touch
+  return limit.capacity() * ((max_gap + whole - 1) / whole + 1);  // windows that the instants can touch
 }
 
-// What `limit` can be ahead of its own rate, at most: a bucket of that size and rate holds all it admits.
+// The maximum number of units by which `limit` can be ahead of its rate. A bucket with that capacity and the same rate
+// admits everything that `limit` admits.
 Wide max_ahead(const Limit& limit) noexcept {
   return is_aligned(limit) ? Wide{limit.capacity()} * 2 : Wide{limit.capacity()};
 }
@@ -54,20 +56,20 @@ bool stricter_than_bucket(const Limit& a, const Limit& bucket) noexcept {
   return max_ahead(a) <= bucket.capacity() && no_faster(a.rate(), bucket.rate());
 }
 
-// A caller that cannot wait is denied by a queue unless nobody waits. So besides other queues only what admits one
-// at a time, spaced out, is as strict.
+// A queue denies a caller that cannot wait, unless the queue is empty. So only other queues, and limits that admit one
+// request at a time, spaced out, are as strict.
 bool stricter_than_queue(const Limit& a, const Limit& queue) noexcept {
   const bool one_at_a_time = a.capacity() == 1 && !is_aligned(a);
   return (is_queue(a) || one_at_a_time) && stricter_than_bucket(a, queue);
 }
 
-// No window of the unit is longer, in any zone: a day may be there twice.
+// An upper bound for the length of a window in any zone, where a day may occur twice.
 Wide max_window(core::CalendarUnit unit) noexcept {
-  const Duration longest = core::usual_length(unit) + std::chrono::days{2};
+  const Duration longest = core::nominal_length(unit) + std::chrono::days{2};
   return static_cast<std::uint64_t>(longest.count());
 }
 
-// Whether each window of `narrow` lies within one of `wide`.
+// True if each window of `narrow` lies within one of `wide`.
 bool is_within(const core::Calendar& narrow, const core::Calendar& wide) noexcept {
   using core::CalendarUnit;
   if (narrow.zone() != wide.zone()) return false;
@@ -85,7 +87,7 @@ bool stricter_by_calendar(const Limit& a, const Limit& b) noexcept {
 bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
   const bool counter = window.algorithm() == Algorithm::sliding_window_counter;
   if (is_aligned(a) && a.capacity() <= window.capacity()) {
-    // A shorter window lies within one of a longer. A counter looks at two, so it takes the same counter.
+    // A shorter window lies within a longer one. A counter looks at two windows, so only an equal counter qualifies.
     const bool is_nested = window.algorithm() == Algorithm::fixed_window && length(a) % length(window) == 0;
     const bool is_same = counter && a.algorithm() == window.algorithm() && length(a) == length(window);
     if (is_nested || is_same) return true;
@@ -98,12 +100,12 @@ bool holds(const Limit& limit) noexcept {
   return limit.algorithm() == Algorithm::concurrency;
 }
 
-// What is held at once says nothing about how many come in a time, nor the other way round.
+// A number of concurrent requests cannot be compared with a number per time, so both limits must be concurrency limits.
 bool stricter_by_holds(const Limit& a, const Limit& b) noexcept {
   return a.capacity() <= b.capacity() && length(a) >= length(b);
 }
 
-bool is_there(const KeyPart& part, Caller caller) noexcept {
+bool is_present(const KeyPart& part, Caller caller) noexcept {
   if (part.kind == KeyPart::Kind::user) return caller.user;
   if (part.kind == KeyPart::Kind::api_key) return caller.api_key;
   return part.kind != KeyPart::Kind::header;
@@ -119,7 +121,7 @@ bool all_within(const std::vector<AddressRange>& narrow, const std::vector<Addre
   });
 }
 
-// Whether every part of `few` that tells consumers apart is among `many`.
+// True if every part of `few` that distinguishes consumers is among `many`.
 bool is_subset(const std::vector<KeyPart>& few, const std::vector<KeyPart>& many) {
   return std::ranges::all_of(few, [&](const KeyPart& part) {
     return part.kind == KeyPart::Kind::global || std::ranges::find(many, part) != many.end();
@@ -152,7 +154,7 @@ bool is_authenticated(Caller caller, const Identity& identity) noexcept {
 }
 
 bool is_always_there(const KeyPart& part) noexcept {
-  return is_there(part, Caller{});
+  return is_present(part, Caller{});
 }
 
 bool is_never_missing(const ConsumerKey& key) noexcept {
@@ -167,7 +169,7 @@ bool has_part(const ConsumerKey& key, KeyPart::Kind kind) noexcept {
 
 const std::vector<KeyPart>* key_of(Caller caller, const ConsumerKey& key) noexcept {
   const auto found = std::ranges::find_if(key.alternatives, [&](const std::vector<KeyPart>& parts) {
-    return std::ranges::all_of(parts, [&](const KeyPart& part) { return is_there(part, caller); });
+    return std::ranges::all_of(parts, [&](const KeyPart& part) { return is_present(part, caller); });
   });
   return found == key.alternatives.end() ? nullptr : &*found;
 }
@@ -193,7 +195,7 @@ bool at_least_as_coarse(Consumers a, Consumers b) {
   if (a.key == b.key) return a.missing >= b.missing || is_never_missing(a.key);
   if (a.key.alternatives.size() != 1) return false;
   const std::vector<KeyPart>& parts = a.key.alternatives.front();
-  if (is_subset(parts, {})) return !b_denies_missing;  // global
+  if (is_subset(parts, {})) return !b_denies_missing;  // a global counter
   if (b.key.alternatives.size() != 1 || !is_subset(parts, b.key.alternatives.front())) return false;
   return b.missing == Missing::skip || is_never_missing(b.key);
 }

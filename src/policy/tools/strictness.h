@@ -1,5 +1,5 @@
-// Which of two limits is the stricter one, without a request at hand: by their numbers (exactly, in integers, for any
-// pair of algorithms) and by whom they cover. Each yes is certain; a no may also mean that it is not known.
+// Compares the strictness of two limits statically, by their numbers (exactly, in integers, for any pair of algorithms)
+// and by the requests that they cover. True is certain; false may also mean unknown.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace weir::policy {
 
-// Whether every course of requests that `a` admits whole is admitted whole by `b` too; then, where both evaluate the
-// same requests together, `b` never denies what `a` admits. Between a
-// sliding window counter and most others only a simulation could tell: that is a no.
+// True if `b` fully admits every sequence of requests that `a` fully admits. Then `b` never denies what `a` admits,
+// where both evaluate the same requests together. False between a sliding window counter and most others, where only a
+// simulation could tell.
 [[nodiscard]] bool at_least_as_strict(const Limit& a, const Limit& b) noexcept;
 
-// What a tier gets: as much as its numbers say, nothing (banned), or without numbers everything.
+// The terms of a tier: numbers, a ban, or no limit.
 struct Terms {
   std::optional<Limit> numbers;
   bool banned = false;
@@ -28,27 +28,27 @@ struct Terms {
 
 [[nodiscard]] bool at_least_as_strict(const Terms& a, const Terms& b) noexcept;
 
-// A caller as a limit may see it. It sends no header that a limit counts by: nobody has to.
+// A kind of caller. It is assumed to send no header that a limit is keyed by, since a client can always omit it.
 struct Caller {
-  bool user = false;     // a believed one
-  bool api_key = false;  // any
+  bool user = false;     // identified by a trusted source
+  bool api_key = false;  // sends an API key, verified or not
 };
 
 [[nodiscard]] bool is_authenticated(Caller caller, const Identity& identity) noexcept;
 
-// Parts that every request has.
+// True if every request has the part.
 [[nodiscard]] bool is_always_there(const KeyPart& part) noexcept;
 [[nodiscard]] bool is_never_missing(const ConsumerKey& key) noexcept;
 [[nodiscard]] bool has_part(const ConsumerKey& key, KeyPart::Kind kind) noexcept;
 
-// The alternative that is the caller's key; nullptr if it has none.
+// Returns the alternative that is the caller's key; nullptr if it has none.
 [[nodiscard]] const std::vector<KeyPart>* key_of(Caller caller, const ConsumerKey& key) noexcept;
 
-// Whether one of `routes` covers `route`; no routes cover everything.
+// True if one of `routes` covers `route`. An empty list covers everything.
 [[nodiscard]] bool covers_route(const std::vector<RouteTemplate>& routes, const RouteTemplate& route) noexcept;
 [[nodiscard]] bool covers_routes(const std::vector<RouteTemplate>& wide, const std::vector<RouteTemplate>& narrow);
 
-// Whether `a` holds for every request for which `b` holds.
+// True if `a` holds for every request for which `b` holds.
 [[nodiscard]] bool includes(const When& a, const When& b);
 
 struct Consumers {
@@ -56,8 +56,8 @@ struct Consumers {
   Missing missing;
 };
 
-// Whether each request that `b` counts or denies for want of a key, `a` does too, and requests that share a counter
-// in `b` share one in `a`.
+// True if `a` counts, or denies for lack of a key, every request for which `b` does so, and requests that share a
+// counter in `b` share one in `a`.
 [[nodiscard]] bool at_least_as_coarse(Consumers a, Consumers b);
 
 }  // namespace weir::policy

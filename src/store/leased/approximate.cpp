@@ -1,4 +1,4 @@
-// What is different for the slices of an approximate limit: nobody waits. See slice_table.h.
+// Slices of an approximate limit, where no request waits for the store. See slice_table.h.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -33,7 +33,7 @@ std::uint32_t SliceTable::nodes() const noexcept {
 }
 
 SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now) {
-  record.asked_since = std::min(record.asked_since + cost.units(), core::Ledger::max_units);
+  record.demand_since = std::min(record.demand_since + cost.units(), core::Ledger::max_units);
   Taken taken;
   taken.answer = Answer::spent;
   taken.number = record.number;
@@ -48,8 +48,8 @@ SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now)
     taken.on = On::share;
     taken.decision = decide_on_share(record, cost, now);
     if (!taken.decision.admitted) taken.answer = Answer::denied;
-  } else if (allowance() == 0 && now >= record.heard_until) {
-    taken.answer = Answer::ask;  // too little for so many nodes: decided exactly
+  } else if (allowance() == 0 && now >= record.confirmed_until) {
+    taken.answer = Answer::ask;  // too small for so many nodes: the store decides exactly
   } else {
     taken.answer = Answer::denied;
     taken.decision = denied_at_once(record, cost, now);
@@ -57,13 +57,13 @@ SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now)
   return taken;
 }
 
-// Of a key that the store was heard of lately only if there was plenty left: as much as all allowances come to.
+// For a recently answered key: true if the store had at least as much left as all allowances together.
 bool SliceTable::has_plenty(const Record& record) const noexcept {
   return record.left >= options_.capacity / 4;
 }
 
 bool SliceTable::spend_allowance(Record& record, Cost cost, Ticks now) const noexcept {
-  if (now < record.heard_until && !has_plenty(record)) return false;
+  if (now < record.confirmed_until && !has_plenty(record)) return false;
   if (now >= record.allowance_until) {
     record.allowance = allowance();
     record.lost = 0;
@@ -75,7 +75,7 @@ bool SliceTable::spend_allowance(Record& record, Cost cost, Ticks now) const noe
   return true;
 }
 
-// More can be there after the next exchange; if all is used, when some of it comes back.
+// More may be available after the next exchange or, if all is used, when some of it refills.
 Decision SliceTable::denied_at_once(const Record& record, Cost cost, Ticks now) const noexcept {
   Decision decision = admitted(record, now);
   decision.admitted = false;
@@ -85,23 +85,23 @@ Decision SliceTable::denied_at_once(const Record& record, Cost cost, Ticks now) 
     return decision;
   }
   const Limit& limit = options_.approximate->limit;
-  Duration comes_back{};
+  Duration refilled_after{};
   if (record.left < cost.units()) {
     const auto fill = static_cast<std::uint64_t>(core::time_to_fill(limit).count());
-    comes_back = limit.algorithm() == Algorithm::fixed_window
-                     ? decision.reset_after
-                     : Duration{static_cast<std::int64_t>(
-                           core::multiply_divide_ceil(cost.units() - record.left, fill, options_.capacity))};
+    refilled_after = limit.algorithm() == Algorithm::fixed_window
+                         ? decision.reset_after
+                         : Duration{static_cast<std::int64_t>(
+                               core::multiply_divide_ceil(cost.units() - record.left, fill, options_.capacity))};
   }
   const Duration sweep = options_.lease / 16;
-  decision.retry_after = std::max(comes_back, Duration{std::max<Ticks>(0, record.next_message - now)} + sweep);
+  decision.retry_after = std::max(refilled_after, Duration{std::max<Ticks>(0, record.next_message - now)} + sweep);
   return decision;
 }
 
-// --- while the store does not answer
+// The functions below decide while the store does not answer.
 
-// A slice is spent for three syncs from when it was asked for, and the next one asked for when it is there: two round
-// trips have to fit in. A store that is slower is of no more use than one that does not answer.
+// A slice is spent for three syncs from its request, and the next one is requested when it arrives, so two round trips
+// must fit. A slower store counts as unavailable.
 Ticks SliceTable::slow_answer() const noexcept {
   return options_.approximate->sync.count() * 3 / 2;
 }
@@ -128,10 +128,10 @@ Decision SliceTable::decide_on_share(Record& record, Cost cost, Ticks now) {
 }
 
 void SliceTable::put_back_on_share(Record& record, Instant charged_at, Cost cost) const {
-  if (!record.share) return;  // it was forgotten meanwhile
+  if (!record.share) return;  // it was forgotten in the meantime
   core::visit_rule(share_rule(), [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (core::can_be_leased<A>) {
-      const auto refund = [&](typename A::State& state) {  // at the instant of the charge: all of it is visible
+      const auto refund = [&](typename A::State& state) {  // at the instant of the charge, when all of it is visible
         A::refund(of.limit, state, cost, {.at = charged_at, .full_at = A::forget_at(of.limit, state)}, charged_at);
       };
       refund(record.share->used.of<A>());
@@ -140,7 +140,7 @@ void SliceTable::put_back_on_share(Record& record, Instant charged_at, Cost cost
   });
 }
 
-// What is still visible of what the share admitted. It is not kept any more.
+// Removes and returns what is still visible of the units that the share admitted.
 std::uint64_t SliceTable::take_uncharged(Record& record, Ticks now) const {
   if (!record.share) return 0;
   const Instant at = store_time(now);
@@ -168,20 +168,20 @@ void SliceTable::keep_uncharged(Record& record, std::uint64_t units, Ticks now) 
   });
 }
 
-// --- messages
+// The functions below build messages and apply their answers.
 
-// At most what was asked for since the last message is kept, and the rest given back.
+// Keeps at most the demand since the last message and returns the rest.
 core::SliceMessage SliceTable::exchange(Record& record, std::string_view shared_key, Ticks now) {
-  const std::uint64_t keep = record.is_live(now) ? std::min(record.rest, record.asked_since) : 0;
-  core::SliceMessage said = message(record, shared_key, keep, record.rest - keep, record.asked_since);
-  said.nodes = nodes();
-  send_unasked(record, said, now);
-  record.asked_since = 0;
+  const std::uint64_t keep = record.is_live(now) ? std::min(record.rest, record.demand_since) : 0;
+  core::SliceMessage message_out = message(record, shared_key, keep, record.rest - keep, record.demand_since);
+  message_out.nodes = nodes();
+  send_unasked(record, message_out, now);
+  record.demand_since = 0;
   record.sent_at = now;
-  // A tenth of a sync earlier or later, so that they do not all come at one time.
+  // Shifted by up to a tenth of a sync, so that messages do not all come at once.
   const auto sync = static_cast<std::uint64_t>(options_.approximate->sync.count());
   record.next_message = now + static_cast<Ticks>(sync - sync / 10 + record.number * 7'919 % (sync / 5 + 1));
-  return said;
+  return message_out;
 }
 
 void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks now) {
@@ -191,20 +191,21 @@ void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks
   SliceCounts::raise(counts().unasked, message.unasked);
 }
 
-void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept {
+void SliceTable::record_answer(Record& record, const core::SliceAnswer& answer, std::uint64_t kept,
+                               Ticks now) noexcept {
   const bool is_returned = record.wanted == 0 && answer.units == 0;
   record.was_unavailable = !is_returned && now - record.sent_at >= slow_answer();
   record.unasked_sent = record.shared_sent = 0;
   const Ticks sync = options_.approximate->sync.count();
-  // A fixed window that begins is not one that the store was heard of.
+  // An answer about a fixed window is valid only until that window ends.
   const bool is_fixed = options_.approximate->limit.algorithm() == Algorithm::fixed_window;
-  const Ticks known_for = std::min(3 * sync, is_fixed ? answer.lasts.count() : never);
-  record.heard_until = is_returned ? now : record.begins + known_for;
-  // A slice that ends with its window is followed by one of the next as soon as it can be.
+  const Ticks confirmed_for = std::min(3 * sync, is_fixed ? answer.lasts.count() : never);
+  record.confirmed_until = is_returned ? now : record.begins + confirmed_for;
+  // A slice that ends with its window is replaced by a slice of the next window as soon as possible.
   const bool ends_early = answer.lasts < options_.lease;
   if (ends_early) record.next_message = std::min(record.next_message, std::max(record.ends, now + sync / 16));
   const bool is_counter = options_.approximate->limit.algorithm() == Algorithm::sliding_window_counter;
-  record.hurries_from = ends_early && is_counter ? record.begins + answer.lasts.count() - 2 * sync : never;
+  record.refill_early_from = ends_early && is_counter ? record.begins + answer.lasts.count() - 2 * sync : never;
   const std::uint64_t free = answer.left + answer.units - std::min(answer.units, kept);
   if (free == 0) {
     record.allowance = 0;
@@ -217,9 +218,9 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
   }
 }
 
-// What was sent may have been charged, and is not charged again. It may not have been: so it stays off the allowance,
-// as what found no room.
-void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
+// It is unknown whether units in an unanswered message were charged. They are not charged again, and stay deducted from
+// the allowance like units that did not fit.
+void SliceTable::record_silence(Record& record, bool was_sent, Ticks now) {
   record.was_unavailable = true;
   record.no_message_before = now + options_.lease.count();
   if (!was_sent) {
@@ -232,25 +233,25 @@ void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
   record.unasked_sent = record.shared_sent = 0;
 }
 
-// A slice that is empty is filled before its time if there was plenty left. And what comes back of a counter until its
-// window ends, and is not handed out before, is lost for good: so it is filled more often then.
+// An empty slice is refilled early if plenty was left. Units that a counter regains but does not grant before its
+// window ends are lost, so slices are refilled more often towards the end.
 bool SliceTable::is_time_to_exchange(const Record& record, Ticks now) const noexcept {
   if (now >= record.next_message) return true;
   if (record.is_live(now)) return false;
   const Ticks since = now - record.sent_at;
   const Ticks sync = options_.approximate->sync.count();
-  return since >= sync / 16 && (has_plenty(record) || now >= record.hurries_from);
+  return since >= sync / 16 && (has_plenty(record) || now >= record.refill_early_from);
 }
 
 bool SliceTable::exchange_is_due(const Record& record, Ticks now) const noexcept {
-  return (record.asked_since > 0 || record.unasked > 0 || record.was_unavailable) && renewal_is_due(record, now);
+  return (record.demand_since > 0 || record.unasked > 0 || record.was_unavailable) && renewal_is_due(record, now);
 }
 
-// The next one that is made for its key may do no more than this one.
+// True if dropping the record loses nothing: a new record for the key could do no more than this one.
 bool SliceTable::may_be_dropped(const Record& record, Ticks now) const noexcept {
   const bool has_allowance = record.allowance >= allowance() || now >= record.allowance_until;
-  const bool has_to_tell = record.unasked > 0 || record.rest > 0 || (record.was_unavailable && record.share);
-  return has_allowance && !has_to_tell;
+  const bool has_unreported = record.unasked > 0 || record.rest > 0 || (record.was_unavailable && record.share);
+  return has_allowance && !has_unreported;
 }
 
 }  // namespace weir::store

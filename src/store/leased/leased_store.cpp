@@ -29,19 +29,19 @@ Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
   return taken.on == SliceTable::On::share ? Path::share : Path::approximate;
 }
 
-// What there would have been but for what others hold. Of a check that is denied.
-std::uint64_t with_held(const Check& check) noexcept {
-  const std::uint64_t held = check.exchange() == nullptr ? 0 : check.exchange()->held_by_others;
-  return held == 0 ? 0 : held + check.decision.remaining;
+// Returns what would remain after a denied check if other holders had no slices. Zero if they have none.
+std::uint64_t with_leased(const Check& check) noexcept {
+  const std::uint64_t leased = check.exchange() == nullptr ? 0 : check.exchange()->leased_to_others;
+  return leased == 0 ? 0 : leased + check.decision.remaining;
 }
 
-// Receipts lie beside the states, and so do the charges that they are of.
-bool goes_to_store(const Group& group) noexcept {
+// True if only the store can decide the group: receipts, and the charges they belong to, are kept there.
+bool is_for_store(const Group& group) noexcept {
   if (group.operation >= Operation::extend) return true;
   return std::ranges::any_of(group.checks, [](const Check& check) { return check.receipt != nullptr; });
 }
 
-// Of any of them: they have one clock.
+// Returns the store's time by the table of any check, since all tables share one clock.
 Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
   return table_of(*std::ranges::find_if(group.checks, is_leased)).store_time(now);
 }
@@ -54,9 +54,9 @@ struct LeasedStore::Forwarded final : Callback {
   void answered(Group& /*group*/) override { store.conclude(*this); }
 
   LeasedStore& store;
-  ForwardedGroup copy;                   // of the checks that were not spent
-  std::vector<Spent> spent;              // checks of the whole
-  std::vector<SliceExchange> exchanges;  // one for each check that is asked
+  ForwardedGroup copy;                   // copy of the checks that no slice covers
+  std::vector<Spent> spent;              // checks of the original group that slices cover
+  std::vector<SliceExchange> exchanges;  // one per forwarded check
   Ticks sent_at = 0;
 };
 
@@ -86,13 +86,13 @@ LeasedStore::LeasedStore(Store& inner, std::function<Ticks()> clock) : inner_(in
 
 LeasedStore::~LeasedStore() = default;
 
-// A callback may submit meanwhile, so the list is out of its place while it is used.
+// A callback may submit, so the list is detached while it is used.
 void LeasedStore::submit(Batch batch) {
   if (std::ranges::none_of(batch, [](const Group* group) { return has_leased(*group); })) return inner_.submit(batch);
   const Ticks now = clock_();
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
-    if (!has_leased(*group) || goes_to_store(*group)) {
+    if (!has_leased(*group) || is_for_store(*group)) {
       forwarded.push_back(group);
     } else if (group->operation == Operation::decide) {
       decide(*group, now, forwarded);
@@ -113,7 +113,7 @@ void LeasedStore::decide(Group& group, Ticks now, std::vector<Group*>& forwarded
   forwarded.push_back(&forward(group, now));
 }
 
-// Whatever can be is spent. True: all of it could.
+// Spends where possible. Returns true if all checks were covered.
 bool LeasedStore::spend(Group& group, Ticks now) {
   taken_.clear();
   spent_.clear();
@@ -134,7 +134,7 @@ bool LeasedStore::spend(Group& group, Ticks now) {
   return std::ranges::all_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::spent; });
 }
 
-// Only where every check has its answer.
+// True if every check was decided without the store.
 bool LeasedStore::can_deny() const noexcept {
   return std::ranges::none_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::ask; });
 }
@@ -153,12 +153,12 @@ void LeasedStore::deny(Group& group, Ticks now) {
   group.now = store_time(group, now);
   put_back(group, spent_, now);
   for (std::size_t i = 0; i < taken_.size(); ++i) {
-    if (taken_[i].by_held) SliceCounts::raise(table_of(group.checks[i]).counts().contended_denials);
+    if (taken_[i].by_leased) SliceCounts::raise(table_of(group.checks[i]).counts().contended_denials);
   }
   group.callback->answered(group);
 }
 
-// What was spent for a group that is denied. Its checks say what is left uncharged.
+// Returns what was spent for a denied group. Its checks report what remains without the charge.
 void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
   for (const Spent& one : spent) {
     Check& check = group.checks[one.place];
@@ -169,13 +169,13 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     if (!table.put_back(check.hash, one.on, one.number, one.slice, decision.charged_at, check.cost)) {
       refund(check, now);
     } else if (table.retired()) {
-      remember(table);  // it may have given back all it had by now
+      remember(table);  // it may have been dropped after it returned all its slices
     }
   }
   spent.clear();
 }
 
-// What is not spent goes to the store: the whole group, or, where something was spent, the rest of it.
+// Sends to the store what was not spent: the whole group or, if something was spent, the rest of it.
 Group& LeasedStore::forward(Group& group, Ticks now) {
   Forwarded& request = forwarded_pool_.acquire(*this);
   ++in_flight_;
@@ -188,9 +188,9 @@ Group& LeasedStore::forward(Group& group, Ticks now) {
   if (spent_.empty()) {
     request.copy.take_all(group, request);
   } else {
-    request.copy.places.clear();
+    request.copy.positions.clear();
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
-      if (taken_[i].answer != SliceTable::Answer::spent) request.copy.places.push_back(i);
+      if (taken_[i].answer != SliceTable::Answer::spent) request.copy.positions.push_back(i);
     }
     request.copy.take(group, request);
   }
@@ -222,14 +222,14 @@ void LeasedStore::conclude(Forwarded& request) {
   const Ticks now = clock_();
   Group& whole = *request.copy.whole;
   read_answers(request, now);
-  request.copy.tell();
+  request.copy.write_back();
   if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
   for (const Spent& one : request.spent) {
     const Check& check = whole.checks[one.place];
     if (one.slice != 0) table_of(check).use_pending(check.hash, one.slice, check.cost);
   }
-  const bool tells_what_is_left = whole.operation == Operation::look || whole.operation == Operation::settle;
-  if (tells_what_is_left && whole.failure == Failure::none) add_rest(whole, now);
+  const bool reports_remaining = whole.operation == Operation::look || whole.operation == Operation::settle;
+  if (reports_remaining && whole.failure == Failure::none) add_rest(whole, now);
   --in_flight_;
   forwarded_pool_.release(request);
   whole.callback->answered(whole);
@@ -253,31 +253,31 @@ void LeasedStore::read_answers(const Forwarded& request, Ticks now) {
     }
     if (answered.operation == Operation::forget && by_store) table.forget(check.hash);
     if (answered.operation == Operation::decide && by_store && !check.decision.admitted) {
-      if (check.cost.units() <= with_held(check)) SliceCounts::raise(table.counts().contended_denials);
-      table.denied(check.hash, check.cost, check.decision, with_held(check), now);
+      if (check.cost.units() <= with_leased(check)) SliceCounts::raise(table.counts().contended_denials);
+      table.denied(check.hash, check.cost, check.decision, with_leased(check), now);
     }
   }
 }
 
-// The store counts as held what this process may spend, or gives back when it asks for more.
-void LeasedStore::add_rest(Group& told, Ticks now) {
+// Adds this process's own slices to what remains: the store counts them as leased, but this process can spend them.
+void LeasedStore::add_rest(Group& group, Ticks now) {
   bool admitted = true;
-  for (Check& check : told.checks) {
+  for (Check& check : group.checks) {
     Decision& decision = check.decision;
     const std::uint64_t rest = is_leased(check) ? table_of(check).rest(check.hash, now) : 0;
     decision.remaining = std::min(decision.limit, decision.remaining + rest);
     const bool is_covered = rest > 0 && check.cost.units() > 0 && decision.remaining >= check.cost.units();
-    if (told.operation == Operation::look && !decision.admitted && is_covered) {
+    if (group.operation == Operation::look && !decision.admitted && is_covered) {
       decision.admitted = true;
       decision.retry_after = Duration::zero();
       decision.remaining -= check.cost.units();
     }
     admitted = admitted && decision.admitted;
   }
-  if (told.operation == Operation::look) told.admitted = admitted;
+  if (group.operation == Operation::look) group.admitted = admitted;
 }
 
-// --- messages that no request waits for
+// The functions below send messages that no request waits for.
 
 LeasedStore::Background& LeasedStore::background(SliceTable& table, table::KeyHash key, std::string_view shared_key,
                                                  Ticks now) {
@@ -308,9 +308,9 @@ void LeasedStore::send(SliceTable& table, table::KeyHash key, std::string_view s
   inner_.submit(sent.group);
 }
 
-// The store was told meanwhile that it is used. A window takes it back, if it is the one that it was spent in. A bucket
-// could only take back what is still visible of the charge, and when the store made that is not known here: a refund of
-// all of it would count the time since then twice. So it stays charged.
+// The units were already reported as used. A window takes them back if it is the one in which they were spent. A bucket
+// could only take back what is still visible of the charge, whose time is unknown here: a full refund would count the
+// time since then twice. So they stay charged.
 void LeasedStore::refund(const Check& check, Ticks now) {
   const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
     return std::is_same_v<typename A::State, core::ArrivalState>;
@@ -357,10 +357,10 @@ void LeasedStore::tick() {
   const Ticks now = clock_();
   for (std::size_t i = 0; i < tables_.size();) {
     SliceTable& table = *tables_[i];
-    const bool is_gone = table.retired();
-    is_gone ? table.give_back_all(now, due_) : table.collect_due(now, due_);
+    const bool is_retired = table.retired();
+    is_retired ? table.give_back_all(now, due_) : table.collect_due(now, due_);
     send_due(table, now);
-    if (is_gone) {
+    if (is_retired) {
       tables_.erase(tables_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;

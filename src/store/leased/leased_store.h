@@ -1,11 +1,12 @@
-// A store around a shared one that spends this process's slices (slice_table.h) where it can, and asks where it cannot.
+// A store around a shared one that decides on this process's slices (slice_table.h) where it can, and asks the inner
+// store otherwise.
 //
-// A group whose checks are all covered by slices is decided here, at once. Otherwise the checks that are not covered
-// are asked of the store together, with messages about their slices; what was spent for the others is put back if the
-// store denies. So all or nothing holds: for a moment fewer may be admitted than could be, never more.
+// A group whose checks are all covered by slices is decided here, at once. Otherwise the uncovered checks are sent to
+// the store together, with messages about their slices; units spent for the others are put back if the store denies. A
+// group is still all or nothing: for a moment fewer may be admitted than possible, never more.
 //
-// States without slices pass through as they are. Messages that no request waits for are sent behind the batch that
-// made them due, and by tick().
+// States without slices pass through unchanged. Messages that no request waits for are sent after the batch that made
+// them due, and by tick().
 #pragma once
 
 #include <cstddef>
@@ -26,37 +27,36 @@ class LeasedStore final : public Store {
  public:
   using Ticks = SliceTable::Ticks;
 
-  // CLOCK_BOOTTIME: it goes on while the machine sleeps.
+  // CLOCK_BOOTTIME, which also runs while the machine sleeps.
   [[nodiscard]] static Ticks boot_time() noexcept;
 
-  // `inner` stays longer, and answers what is in flight before this goes.
+  // `inner` must outlive this object and answer everything in flight before it is destroyed.
   explicit LeasedStore(Store& inner, std::function<Ticks()> clock = boot_time);
   ~LeasedStore() override;
 
   using Store::submit;
   void submit(Batch batch) override;
 
-  // Slices that nobody spends go back, and those of limits that are gone. To be called a few times in a sixteenth of a
-  // lease.
+  // Returns unused slices and those of removed limits. Call it a few times per sixteenth of a lease.
   void tick();
 
   [[nodiscard]] bool has_slices() const noexcept { return !tables_.empty(); }
 
-  // All slices that were used here go back, and no more are taken. Done when it is idle.
+  // Returns all slices used here and takes no more. Complete when idle().
   void give_back_all();
   [[nodiscard]] bool idle() const noexcept { return in_flight_ == 0; }
 
  private:
-  // A group of which something is asked, and a message that no request waits for.
+  // A group of which some checks are sent, and a message that no request waits for.
   struct Forwarded;
   struct Background;
 
-  // A check that was spent. Where the store still decides others of its group, it is pending.
+  // A check decided on a slice. Its units are pending while the store decides other checks of its group.
   struct Spent {
     std::size_t place;
     std::uint64_t number;
     SliceTable::On on;
-    std::uint64_t slice = 0;  // of what is pending
+    std::uint64_t slice = 0;  // the slice that pending units belong to
   };
   struct Renewal {
     SliceTable* table;
@@ -73,7 +73,7 @@ class LeasedStore final : public Store {
   void add_messages(Forwarded& request, Ticks now);
   void conclude(Forwarded& request);
   void read_answers(const Forwarded& request, Ticks now);
-  void add_rest(Group& told, Ticks now);
+  void add_rest(Group& group, Ticks now);
   void put_back(Group& group, std::vector<Spent>& spent, Ticks now);
 
   [[nodiscard]] Background& background(SliceTable& table, table::KeyHash key, std::string_view shared_key, Ticks now);
@@ -89,13 +89,13 @@ class LeasedStore final : public Store {
   const std::function<Ticks()> clock_;
   std::size_t in_flight_ = 0;
 
-  std::vector<std::shared_ptr<SliceTable>> tables_;  // of which there are slices
+  std::vector<std::shared_ptr<SliceTable>> tables_;  // tables with slices
   base::ObjectPool<Forwarded> forwarded_pool_;
   base::ObjectPool<Background> background_pool_;
 
-  // Kept for their memory.
+  // Members below are reused to avoid allocations.
   std::vector<Group*> forwarded_;
-  std::vector<SliceTable::Taken> taken_;  // of the checks of one group
+  std::vector<SliceTable::Taken> taken_;  // for the checks of one group
   std::vector<Spent> spent_;
   std::vector<SliceTable::Due> due_;
   std::vector<Renewal> renewals_;

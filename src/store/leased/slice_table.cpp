@@ -14,7 +14,7 @@ namespace {
 
 using Ticks = SliceTable::Ticks;
 
-constexpr int table_bits = 16;  // of a holder's number: which table of the process
+constexpr int table_bits = 16;  // of a holder's number: the table within the process
 
 Duration token_of(const core::Rule& rule) noexcept {
   return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) {
@@ -62,13 +62,13 @@ SliceTable::SliceTable(Options options)
       is_window_(is_window(options_.rule)) {
   states_.rule = options_.rule;
   if (!options_.approximate) return;
-  // A counter counts what was in the window before, too. A little longer, for clocks that run too fast.
+  // A counter also counts the previous window. The period is slightly longer, to allow for clocks that run fast.
   const Limit& limit = options_.approximate->limit;
   allowance_period_ = core::time_to_fill(limit) * (limit.algorithm() == Algorithm::sliding_window_counter ? 2 : 1);
   allowance_period_ += allowance_period_ / 64;
 }
 
-// Null: there is no room for it.
+// Null if there is no room.
 SliceTable::Record* SliceTable::find(Part& part, table::KeyHash key, Ticks now) {
   const auto found = part.records.find(key);
   if (found != part.records.end()) return &found->second;
@@ -82,17 +82,17 @@ SliceTable::Record* SliceTable::find(Part& part, table::KeyHash key, Ticks now) 
 void SliceTable::note_demand(Record& record, Cost cost, Ticks now) const noexcept {
   const Ticks lease = options_.lease.count();
   if (now - record.period >= lease) {
-    record.asked_before = now - record.period < 2 * lease ? record.asked : 0;
-    record.asked = 0;
+    record.demand_before = now - record.period < 2 * lease ? record.demand : 0;
+    record.demand = 0;
     record.period = now;
   }
-  record.asked += std::min(cost.units(), core::Ledger::max_units);
+  record.demand += std::min(cost.units(), core::Ledger::max_units);
   record.used_at = now;
 }
 
 std::uint64_t SliceTable::demand(const Record& record, Ticks now) const noexcept {
   if (now - record.period >= 2 * options_.lease.count()) return 0;
-  return std::min(std::max(record.asked, record.asked_before), core::Ledger::max_units);
+  return std::min(std::max(record.demand, record.demand_before), core::Ledger::max_units);
 }
 
 Decision SliceTable::admitted(const Record& record, Ticks now) const noexcept {
@@ -131,7 +131,7 @@ SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
     taken.decision.admitted = false;
     taken.decision.remaining = std::min(taken.decision.remaining, cost.units() - 1);
     taken.decision.retry_after = Duration{record->retry_at - now};
-    taken.by_held = cost.units() <= record->with_held;
+    taken.by_leased = cost.units() <= record->with_leased;
   }
   return taken;
 }
@@ -200,7 +200,8 @@ core::SliceMessage SliceTable::message(Record& record, std::string_view shared_k
   record.rest = keep;
   record.total = record.kept = kept;
   record.wanted = want;
-  return {.holder = holder_, .number = record.number, .keep = kept, .back = back, .want = want, .hold = options_.lease};
+  return {
+      .holder = holder_, .number = record.number, .keep = kept, .back = back, .want = want, .lease = options_.lease};
 }
 
 std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::string_view shared_key, Ticks now) {
@@ -215,7 +216,7 @@ std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::strin
     return exchange(record, shared_key, now);
   }
   const std::uint64_t wanted = now < record.no_message_before ? 0 : demand(record, now);
-  // With nothing to give back, and too little to ask for, a message says nothing.
+  // A message with nothing to return and too little to request is pointless.
   if (record.rest == 0 && wanted < core::Ledger::min_grant) return {};
   return message(record, shared_key, 0, record.rest, wanted);
 }
@@ -240,7 +241,7 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   if (found == part.records.end() || found->second.number != number) return;
   Record& record = found->second;
   const std::uint64_t spent = record.spent();
-  // What the store did not keep, it has charged. Then it is another slice, as it is where nothing was kept.
+  // Units that the store did not keep were charged. The answer then starts a new slice, as if nothing had been kept.
   if (answer.units < record.kept) record.pending = 0;
   if (answer.units < record.kept || record.kept == 0) record.slice = number;
   SliceCounts::raise(counts().granted, answer.units - std::min(answer.units, record.kept));
@@ -252,13 +253,14 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   record.begins = sent_at;
   record.ends = sent_at + answer.lasts.count() / 4 * 3;
   record.resets_at = now + decision.reset_after.count();
-  if (is_approximate()) return heard(record, answer, record.kept, now);
-  // Too little is left for a slice: the store decides for a lease.
+  if (is_approximate()) return record_answer(record, answer, record.kept, now);
+  // Too little is left for a slice: the store decides every request for the duration of a lease.
   const bool was_refused = answer.units == 0 && record.wanted >= core::Ledger::min_grant;
   if (was_refused) record.no_message_before = now + options_.lease.count();
 }
 
-// It may have been done or not: either way the store holds at least what was kept, for at least as long as before.
+// Handles a message that was not answered. It may have been applied: either way, the store leases at least what was
+// kept, for at least as long as before.
 void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, bool was_sent, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
@@ -267,10 +269,10 @@ void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, bool was_s
   SliceCounts::raise(counts().unanswered);
   found->second.in_flight = false;
   found->second.no_message_before = now + options_.lease.count() / 8;
-  if (is_approximate()) not_heard(found->second, was_sent, now);
+  if (is_approximate()) record_silence(found->second, was_sent, now);
 }
 
-void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, std::uint64_t with_held, Ticks now) {
+void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, std::uint64_t with_leased, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
@@ -280,7 +282,7 @@ void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision,
   record.resets_at = now + decision.reset_after.count();
   record.denied_until = std::min(record.retry_at, now + options_.lease.count() / 64);
   record.denied_cost = cost.units();
-  record.with_held = with_held;
+  record.with_leased = with_leased;
   record.left = decision.remaining;
 }
 
@@ -301,7 +303,7 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
     for (auto entry = part.records.begin(); entry != part.records.end();) {
       Record& record = entry->second;
       const Ticks idle = now - record.used_at;
-      // One that may not be spent any more is given back before it expires.
+      // A slice that may no longer be spent is returned before it expires.
       if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
         record.sent_at = now;
@@ -327,9 +329,9 @@ void SliceTable::give_back_all(Ticks now, std::vector<Due>& due) {
     for (auto& [key, record] : part.records) {
       if (record.in_flight || (record.rest == 0 && record.unasked == 0)) continue;
       SliceCounts::raise(counts().returns);
-      core::SliceMessage said = message(record, {}, 0, record.rest, 0);
-      if (is_approximate()) send_unasked(record, said, now);
-      due.push_back({key, record.shared_key, said});
+      core::SliceMessage message_out = message(record, {}, 0, record.rest, 0);
+      if (is_approximate()) send_unasked(record, message_out, now);
+      due.push_back({key, record.shared_key, message_out});
     }
   }
 }

@@ -39,7 +39,7 @@ Decision peek(const Check& check, Cost cost, Instant now) noexcept {
   return check.states->table->peek(*check.rule, request_of(check, cost), now);
 }
 
-// The usual group: one limit, to be charged. The decision is made where it will be, and not copied.
+// The common group: one limit to charge. The decision is constructed in place.
 void decide_one(Group& group, Check& check) noexcept {
   if (check.states->throttle != nullptr) {
     const auto* const gcra = std::get_if<core::RuleOf<core::Gcra>>(check.rule);
@@ -50,7 +50,7 @@ void decide_one(Group& group, Check& check) noexcept {
   group.admitted = check.decision.admitted;
 }
 
-// Whether what is no table's to charge lets the group pass: a guard, or a limit that is open or closed.
+// Decides checks that are not charged to a table: guards, and fallbacks that are open or closed.
 bool lets_pass(Check& check, Instant now) noexcept {
   if (!is_for_tables(check)) return check.path != Path::closed;
   check.decision = peek(check, check.cost, now);
@@ -61,7 +61,7 @@ bool is_charged(const Check& check) noexcept {
   return check.role == Check::Role::charge && is_for_tables(check);
 }
 
-// All that there is, but not where this process decides on its share of what others hold too.
+// Adds all holdings, unless this process decides on its share of the limit.
 void add_holdings(const Check& check, Instant now) {
   if (check.holdings == nullptr || check.path != Path::store) return;
   const Decision untouched = peek(check, Cost{0}, now);
@@ -79,7 +79,7 @@ bool has_receipts(const Group& group) noexcept {
   return false;
 }
 
-// Where something denies what would have been charged, the others say what is left uncharged.
+// Decides without charging. If any check denies, the others report what remains without the charge.
 void look(Group& group, bool passes) noexcept {
   group.admitted = passes;
   for (Check& check : group.checks) {
@@ -101,7 +101,7 @@ void look(Group& group, bool passes) noexcept {
 void correct(Group& group) noexcept {
   group.admitted = true;
   for (Check& check : group.checks) {
-    if (!is_for_tables(check)) {  // nothing counts what it says
+    if (!is_for_tables(check)) {  // nothing is counted for this check
       if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::done;
       if (check.receipt != nullptr) check.receipt->lost = check.cost.units();
       continue;
@@ -147,7 +147,7 @@ void TableDecider::decide_together(Group& group) {
   group.admitted = table::decide_together(std::span(checks_).first(charged), group.now);
 }
 
-// What is no table's to charge opens nothing.
+// Checks that are not charged to a table open no receipts.
 void TableDecider::reserve_together(Group& group, std::size_t charged) {
   receipts_.clear();
   for (const Check& check : group.checks) {

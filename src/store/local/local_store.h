@@ -1,6 +1,5 @@
-// The states in this process's own memory. Answers before submit() returns: the groups of a batch in their order, each
-// callback before the next group is decided. So what a callback submits is decided first, as if the requests had come
-// one after the other.
+// A store in this process's own memory. It answers before submit() returns: groups in order, each callback before the
+// next group is decided. A group that a callback submits is decided first, as if the requests had arrived in sequence.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +10,18 @@
 
 namespace weir::store {
 
-// Decides groups on the tables of their states. Keeps memory between groups; used by one thread at a time.
+// Decides groups on the tables of their states. Reuses memory between groups; used by one thread at a time.
 class TableDecider {
  public:
-  // At the group's time. Checks that are not for a table to decide (Path::open, Path::closed) stay as they are; a
-  // closed one denies the group.
+  // Decides at the group's time. Checks that a fallback has decided (Path::open, Path::closed) stay unchanged; a closed
+  // one denies the group.
   void decide(Group& group);
 
  private:
   void decide_together(Group& group);
   void reserve_together(Group& group, std::size_t charged);
 
-  std::vector<table::Check> checks_;  // only grow
+  std::vector<table::Check> checks_;  // never shrinks
   std::vector<core::ReceiptUse*> receipts_;
 };
 

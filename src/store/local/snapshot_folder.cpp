@@ -13,9 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view suffix = ".states";
-constexpr std::size_t temporary_letters = 7;  // a dot and six letters, which a file has while it is written
+constexpr std::size_t temporary_letters = 7;  // a dot and six letters, the suffix of a file being written
 
-// The names of the regular files in a folder; none if it cannot be read.
+// The names of the regular files in a folder; empty if it cannot be read.
 std::vector<std::string> files_in(const fs::path& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -28,7 +28,7 @@ std::vector<std::string> files_in(const fs::path& folder) {
 }
 
 void remove_file(const fs::path& file) {
-  std::error_code ignored;  // it stays, and is looked at again by the next save
+  std::error_code ignored;  // the file stays until the next save
   fs::remove(file, ignored);
 }
 
@@ -51,7 +51,8 @@ Result<void> SnapshotFolder::prepare() const {
   const bool is_new = fs::create_directories(path_, error);
   if (!error && is_new) fs::permissions(path_, fs::perms::owner_all, error);
   if (error) {
-    return failure(path_.string(), "cannot be made: " + error.message() + "; make it, and let this user write to it");
+    return failure(path_.string(),
+                   "cannot be created: " + error.message() + "; create it and make it writable for this user");
   }
   remove_temporaries();
   return {};
@@ -90,9 +91,10 @@ SavedStates::SavedStates(SnapshotFolder folder, Instant now) : folder_(std::move
       if (key == most->first) {
         usable_.insert(name);
       } else {
-        problems_.push_back({folder_.file(name).string(),
-                             "was saved under another hash key than the other snapshots: delete it to begin with no "
-                             "states"});
+        problems_.push_back(
+            {folder_.file(name).string(),
+             "was saved under another hash key than the other snapshots: delete it to start without its "
+             "states"});
       }
     }
   }

@@ -1,7 +1,7 @@
-// The states of a process on disk: a folder with one file for each table (table/snapshot.h), all of one hash key.
+// The snapshots of a process: a folder with one file per table (table/snapshot.h), all with the same hash key.
 //
-// Each file is replaced whole, so a save that is cut short leaves every file old or new, and temporary files that are
-// removed by the next start or save. One process at a time uses a folder, from one thread at a time.
+// Each file is replaced atomically. An interrupted save leaves every file either old or new, and temporary files that
+// the next start or save removes. A folder is used by one process and one thread at a time.
 #pragma once
 
 #include <filesystem>
@@ -26,30 +26,30 @@ class SnapshotFolder {
   [[nodiscard]] std::filesystem::path file(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 
-  // Before a save: makes the folder, for its owner alone.
+  // Call before a save: creates the folder, accessible only to its owner.
   Result<void> prepare() const;
 
-  // After one: removes the files whose names begin with `prefix` and are not among `names`.
+  // Call after a save: removes files whose names start with `prefix` and are not in `names`.
   void keep_only(std::string_view prefix, const std::set<std::string>& names) const;
 
-  // What a save that was cut short left behind.
+  // Removes what an interrupted save left behind.
   void remove_temporaries() const;
 
  private:
   std::filesystem::path path_;
 };
 
-// What a start finds in such a folder; a folder that is not there is an empty one. What cannot be used is told as a
-// problem, and nothing of it is used.
+// The snapshots that a starting process finds; a missing folder counts as empty. An unusable file is reported as a
+// problem and ignored as a whole.
 class SavedStates {
  public:
   SavedStates(SnapshotFolder folder, Instant now);
 
-  // That of the files; of most of them, if they differ: the others are refused. None without files.
+  // The hash key of the files, or of most files if they differ: the others are rejected. None without files.
   [[nodiscard]] const std::optional<table::HashKey>& hash_key() const noexcept { return hash_key_; }
 
-  // Reads the states of that name, if there are any, into a table that is new and has the hash key. False if the file
-  // was refused: then the table is to be thrown away. `rule` is the one with the longest time to fill.
+  // Reads the states of that name, if any, into a new table that has the hash key. Returns false if the file was
+  // rejected: then discard the table. `rule` is the one with the longest time to fill.
   [[nodiscard]] bool read_into(table::Table& fresh, const std::string& name, const core::Rule& rule);
 
   [[nodiscard]] const std::vector<std::string>& restored() const noexcept { return restored_; }

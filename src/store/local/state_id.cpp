@@ -15,13 +15,13 @@ bool is_window(Algorithm algorithm) noexcept {
   return algorithm >= Algorithm::fixed_window && algorithm != Algorithm::concurrency;
 }
 
-// Capitals are written as codes too: some file systems do not tell them from small letters.
+// Capital letters are encoded, too: some file systems ignore case.
 std::string plain(std::string_view name) {
   const auto is_plain = [](char c) { return base::is_lower(c) || base::is_digit(c) || c == '-' || c == '_'; };
   return base::percent_encoded(name, is_plain, base::lower_hex_digits);
 }
 
-// File names end at 255 bytes: a long one ends in a hash of all of it.
+// File names are limited to 255 bytes: a long one is cut and ends in a hash of the whole.
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 120;
   if (text.size() <= longest) return text;

@@ -1,6 +1,5 @@
-// What makes two states the same: the limit's name, what is counted, the algorithm and the window; of a calendar, its
-// unit. The numbers, the tier and the zone are not part of it, nor is the lease of holds: they may change under a
-// state.
+// The identity of a state: the limit's name, the purpose, the algorithm and the window, or the calendar unit. The
+// numbers, the tier, the time zone and the lease of holds are not part of it: they can change under a state.
 #pragma once
 
 #include <compare>
@@ -20,10 +19,10 @@ enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block, d
 [[nodiscard]] std::string_view name_of(Purpose purpose) noexcept;
 
 struct StateId {
-  std::string limit;  // its name; of descriptors and overrides, their domain
+  std::string limit;  // the limit's name; for descriptors and overrides, their domain
   Purpose purpose = Purpose::live;
   Algorithm algorithm = Algorithm::gcra;
-  Duration window{};  // zero where the algorithm has none, or a calendar has
+  Duration window{};  // zero for algorithms without a window and for calendars
   std::optional<core::CalendarUnit> unit{};
 
   friend auto operator<=>(const StateId&, const StateId&) = default;
@@ -31,7 +30,7 @@ struct StateId {
 
 [[nodiscard]] StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit);
 
-// The states' name among files: readable, in letters that any file system has, and different for different states.
+// The file name of the states: readable, portable, and unique per identity.
 inline constexpr std::string_view state_name_prefix = "limit-";
 [[nodiscard]] std::string state_name(const StateId& id);
 

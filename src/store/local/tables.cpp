@@ -13,8 +13,9 @@ bool holds_all(const table::Table& table, std::span<const core::Rule> rules) noe
   return std::ranges::all_of(rules, [&](const core::Rule& rule) { return table.holds(rule); });
 }
 
-// A table is laid out for one rule. If that layout holds all of them it is wide enough; so try each.
-Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::size_t bytes, table::HashKey hash_key) {
+// A table is laid out for one rule. Tries the layout of each rule until one can hold the states of all of them.
+Result<std::shared_ptr<table::Table>> create_table(const RequiredState& wanted, std::size_t bytes,
+                                                   table::HashKey hash_key) {
   for (const core::Rule& rule : wanted.rules) {
     auto table = table::Table::create(rule, bytes, hash_key);
     if (!table) {
@@ -23,22 +24,22 @@ Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::si
     }
     if (holds_all(**table, wanted.rules)) return std::shared_ptr<table::Table>(std::move(*table));
   }
-  return failure("limit '" + wanted.id.limit + "'", "has numbers that no table holds");
+  return failure("limit '" + wanted.id.limit + "'", "numbers out of range for any table");
 }
 
 bool is_shorter(const core::Rule& rule, const core::Rule& other) noexcept {
   return core::time_to_fill(rule) < core::time_to_fill(other);
 }
 
-// The rule under which an arrival time is clamped least: the tier of its consumer is not known, and it may have
-// several.
+// Returns the rule that clamps an arrival time least. A saved state does not record its consumer's tier, so any of the
+// rules may apply to it.
 const core::Rule& slowest_to_fill(std::span<const core::Rule> rules) noexcept {
   return *std::ranges::max_element(rules, is_shorter);
 }
 
-// A table with the states that were saved, or, if they cannot be had, without any.
-Result<std::shared_ptr<table::Table>> begin_table(const Wanted& wanted, std::size_t bytes, table::HashKey hash_key,
-                                                  SavedStates* saved) {
+// Creates a table with the saved states or, if they cannot be restored, an empty one.
+Result<std::shared_ptr<table::Table>> begin_table(const RequiredState& wanted, std::size_t bytes,
+                                                  table::HashKey hash_key, SavedStates* saved) {
   auto table = create_table(wanted, bytes, hash_key);
   if (!table || saved == nullptr) return table;
   if (saved->read_into(**table, state_name(wanted.id), slowest_to_fill(wanted.rules))) return table;
@@ -48,38 +49,39 @@ Result<std::shared_ptr<table::Table>> begin_table(const Wanted& wanted, std::siz
 
 }  // namespace
 
-Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, const Options& options,
+Result<std::unique_ptr<Tables>> Tables::create(std::span<const RequiredState> wanted, const Options& options,
                                                const Tables* previous, SavedStates* saved) {
   auto tables = std::make_unique<Tables>();
   tables->share_ = options.memory_budget / std::max<std::size_t>(1, wanted.size());
-  for (const Wanted& want : wanted) {
-    const Held* before = previous == nullptr ? nullptr : previous->predecessor_of(want.id, wanted);
-    Held& held = tables->tables_[want.id];
-    held.rules = want.rules;
+  for (const RequiredState& want : wanted) {
+    const Entry* before = previous == nullptr ? nullptr : previous->predecessor_of(want.id, wanted);
+    Entry& entry = tables->tables_[want.id];
+    entry.rules = want.rules;
     if (before != nullptr && holds_all(*before->table, want.rules)) {
-      held.table = before->table;
+      entry.table = before->table;
     } else {
       auto table = begin_table(want, tables->share_, options.hash_key, saved);
       if (!table) return tl::unexpected(table.error());
-      held.table = std::move(*table);
+      entry.table = std::move(*table);
       if (before != nullptr)
-        tables->moves_.push_back({before->table, before->rules[0], held.table.get(), want.rules[0]});
+        tables->moves_.push_back({before->table, before->rules[0], entry.table.get(), want.rules[0]});
     }
     if (before == nullptr || want.id.purpose == Purpose::block) continue;
     const core::Rule& longest = slowest_to_fill(want.rules);
     if (is_shorter(longest, slowest_to_fill(before->rules))) {
-      tables->shortened_.push_back({held.table.get(), longest});
+      tables->shortened_.push_back({entry.table.get(), longest});
     }
   }
   return tables;
 }
 
-const Tables::Held* Tables::predecessor_of(const StateId& id, std::span<const Wanted> wanted) const {
+const Tables::Entry* Tables::predecessor_of(const StateId& id, std::span<const RequiredState> wanted) const {
   if (const auto same = tables_.find(id); same != tables_.end()) return &same->second;
   if (id.purpose != Purpose::live) return nullptr;
   StateId as_candidate = id;
   as_candidate.purpose = Purpose::candidate;
-  if (std::ranges::find(wanted, as_candidate, &Wanted::id) != wanted.end()) return nullptr;  // goes on as a candidate
+  if (std::ranges::find(wanted, as_candidate, &RequiredState::id) != wanted.end())
+    return nullptr;  // the limit still has a candidate, which keeps its states
   const auto promoted = tables_.find(as_candidate);
   return promoted == tables_.end() ? nullptr : &promoted->second;
 }
@@ -100,15 +102,15 @@ void Tables::carry_over(const Clock& clock) {
 }
 
 void Tables::apply_budget() noexcept {
-  for (auto& [id, held] : tables_) held.table->resize_budget(share_);
+  for (auto& [id, entry] : tables_) entry.table->resize_budget(share_);
 }
 
 Result<void> Tables::save(const SnapshotFolder& folder, Instant now) const {
   if (auto prepared = folder.prepare(); !prepared) return prepared;
   std::set<std::string> names;
-  for (const auto& [id, held] : tables_) {
+  for (const auto& [id, entry] : tables_) {
     const std::string name = state_name(id);
-    if (auto saved = table::save(*held.table, held.rules[0], folder.file(name), now); !saved) return saved;
+    if (auto saved = table::save(*entry.table, entry.rules[0], folder.file(name), now); !saved) return saved;
     names.insert(name);
   }
   folder.keep_only(state_name_prefix, names);
@@ -117,8 +119,8 @@ Result<void> Tables::save(const SnapshotFolder& folder, Instant now) const {
 
 std::vector<Tables::Figures> Tables::figures(Instant now) const {
   std::vector<Figures> figures;
-  for (const auto& [id, held] : tables_) {
-    const table::Table& table = *held.table;
+  for (const auto& [id, entry] : tables_) {
+    const table::Table& table = *entry.table;
     figures.push_back({.id = id,
                        .bytes = table.bytes_used(),
                        .budget = table.budget(),
@@ -130,13 +132,13 @@ std::vector<Tables::Figures> Tables::figures(Instant now) const {
 
 std::size_t Tables::bytes_used() const noexcept {
   std::size_t bytes = 0;
-  for (const auto& [id, held] : tables_) bytes += held.table->bytes_used();
+  for (const auto& [id, entry] : tables_) bytes += entry.table->bytes_used();
   return bytes;
 }
 
 std::uint64_t Tables::overflowed() const noexcept {
   std::uint64_t count = 0;
-  for (const auto& [id, held] : tables_) count += held.table->overflowed();
+  for (const auto& [id, entry] : tables_) count += entry.table->overflowed();
   return count;
 }
 

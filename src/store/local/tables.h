@@ -1,8 +1,8 @@
-// The states of a policy in this process: one table for each identity of a state, each with its share of the budget.
+// The states of a policy in this process: one table per state identity, each with its share of the memory budget.
 //
-// A Tables is made for one policy and never changes; the next policy's takes over, from its predecessor, the tables of
-// the states that it still knows. A table whose cells are too narrow for new numbers is replaced by a wider one, and
-// its states move: nobody may decide on either meanwhile (see move_states).
+// A Tables object belongs to one policy and never changes; the next policy's object takes over the tables that it still
+// needs. A table whose cells are too narrow for new numbers is replaced by a wider one and its states are moved: no
+// decision may run on either during the move (see move_states).
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 
 namespace weir::store {
 
-// A state that a policy needs, with the largest numbers it will see.
-struct Wanted {
+// A state that a policy needs, with all rules that will be applied to it.
+struct RequiredState {
   StateId id;
   std::vector<core::Rule> rules;  // of all tiers
 };
@@ -38,26 +38,26 @@ class Tables {
     table::HashKey hash_key;
   };
 
-  // `previous` and `saved` may be null: the tables to take over, and the states to begin with where there are none.
-  static Result<std::unique_ptr<Tables>> create(std::span<const Wanted> wanted, const Options& options,
+  // `previous` (tables to take over) and `saved` (snapshots to start from) may be null.
+  static Result<std::unique_ptr<Tables>> create(std::span<const RequiredState> wanted, const Options& options,
                                                 const Tables* previous, SavedStates* saved = nullptr);
 
   [[nodiscard]] table::Table* find(const StateId& id) const noexcept;
 
-  // Whether a table was replaced by a wider one: then move_states has to run before the first decision.
+  // True if a table was replaced by a wider one: then move_states must run before the first decision.
   [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
   void move_states(Instant now);
-  // Where buckets take less time to fill than under the predecessor's numbers: nobody waits longer than the new ones
-  // make it. A block is served as it was given. Call it when the predecessor is out of use.
+  // Applies the new numbers to buckets that now fill faster than under the predecessor's, so that no consumer waits
+  // longer than the new numbers imply. Blocks stay as they were imposed. Call it when the predecessor is unused.
   void carry_over(const Clock& clock);
 
-  // Takes effect on the tables that were taken over: call it when the predecessor is out of use.
+  // Affects the tables that were taken over: call it when the predecessor is no longer in use.
   void apply_budget() noexcept;
 
-  // Decisions go on meanwhile. Files of states that are no longer known are removed when all others are written.
+  // Does not block decisions. Files of unknown states are removed after all others are written.
   Result<void> save(const SnapshotFolder& folder, Instant now) const;
 
-  // What a table takes and holds; the entries are an estimate.
+  // Memory use and contents of a table; `entries` is an estimate.
   struct Figures {
     StateId id;
     std::size_t bytes = 0;
@@ -71,7 +71,7 @@ class Tables {
   [[nodiscard]] std::uint64_t overflowed() const noexcept;
 
  private:
-  struct Held {
+  struct Entry {
     std::shared_ptr<table::Table> table;
     std::vector<core::Rule> rules;
   };
@@ -86,10 +86,10 @@ class Tables {
     core::Rule to_rule;
   };
 
-  // The table of the same states: under the same identity, or, for a live limit, those of the candidate that it was.
-  [[nodiscard]] const Held* predecessor_of(const StateId& id, std::span<const Wanted> wanted) const;
+  // Finds the table of the same states: under the same identity or, for a live limit, the candidate that it was before.
+  [[nodiscard]] const Entry* predecessor_of(const StateId& id, std::span<const RequiredState> wanted) const;
 
-  std::map<StateId, Held> tables_;
+  std::map<StateId, Entry> tables_;
   std::vector<Move> moves_;
   std::vector<Shortened> shortened_;
   std::size_t share_ = 0;

@@ -1,8 +1,8 @@
-// How an arrival time of CL.THROTTLE is kept in a cell, whatever numbers it was written under.
+// How an arrival time of CL.THROTTLE is stored in a cell, regardless of the numbers it was written under.
 //
-// A narrow cell has whole microseconds and 8,192-ths of one, rounded up: for N <= 8,192 no two N-ths fall on the same
-// 8,192-th, so nothing is lost. A wide cell has N-ths, and N. Read under another N, either gives the fewest N-ths that
-// fall on the same 8,192-th, rounded up, or a later one.
+// A narrow cell has whole microseconds and 8,192-ths of one, rounded up: for N <= 8,192 no two N-ths map to the same
+// 8,192-th, so nothing is lost. A wide cell has N-ths, and N. Read under another N, either form gives the smallest
+// number of N-ths that maps to the same 8,192-th or a later one.
 #include "store/local/throttle_table.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace weir::store {
 inline constexpr unsigned finest_bits = table::NarrowPayload::small_bits;
 inline constexpr std::int64_t finest = std::int64_t{1} << finest_bits;
 
-// N-ths as 8,192-ths, rounded up: for N > 8,192 up to 8,192 of them.
+// Converts N-ths to 8,192-ths, rounded up: at most 8,192 even for N > 8,192.
 [[nodiscard]] [[gnu::always_inline]] inline std::int64_t to_finest(std::int64_t nths, std::int64_t n) noexcept {
   if (nths == 0) return 0;
   if (n <= finest) return (nths * finest + n - 1) / n;
@@ -32,7 +32,7 @@ inline constexpr std::int64_t finest = std::int64_t{1} << finest_bits;
                                    divisor);
 }
 
-// The other way, for up to 8,192 of them.
+// Converts 8,192-ths, at most 8,192 of them, back to N-ths.
 [[nodiscard]] [[gnu::always_inline]] inline core::FineSpan from_finest(std::int64_t whole, std::int64_t parts,
                                                                        const core::Gcra::Limit& limit) noexcept {
   if (parts == 0) return {whole, 0};
@@ -41,7 +41,7 @@ inline constexpr std::int64_t finest = std::int64_t{1} << finest_bits;
   return nths < limit.count ? core::FineSpan{whole, nths} : core::FineSpan{whole + 1, 0};
 }
 
-// How far the arrival time lies ahead of now.
+// The functions used_of() return how far the arrival time is ahead of now.
 
 [[nodiscard]] [[gnu::always_inline]] inline core::FineSpan used_of(const table::NarrowPayload& payload,
                                                                    const core::Gcra::Limit& limit,
@@ -59,7 +59,7 @@ inline constexpr std::int64_t finest = std::int64_t{1} << finest_bits;
   return from_finest(payload.time - now, to_finest(nths, n), limit);
 }
 
-// No branch depends on `condition`, which nobody could predict.
+// The functions set_used_if() have no branch on `condition`, which is unpredictable.
 
 [[gnu::always_inline]] inline void set_used_if(bool condition, table::NarrowPayload& payload, core::FineSpan used,
                                                const core::Gcra::Limit& limit, std::int64_t now) noexcept {
@@ -72,7 +72,7 @@ inline void set_used_if(bool condition, table::WidePayload& payload, core::FineS
   payload = {now + used.whole, static_cast<std::uint64_t>(used.nths), static_cast<std::uint64_t>(limit.count)};
 }
 
-// Of two arrival times the later.
+// Keeps the later of two arrival times.
 inline void raise(table::WidePayload& payload, const table::NarrowPayload& by, std::int64_t now) noexcept {
   if (by.dead(now)) return;
   const core::FineSpan later{by.time(now), static_cast<std::int64_t>(by.small())};
@@ -84,7 +84,7 @@ inline void raise(table::WidePayload& payload, const table::NarrowPayload& by, s
   payload = {later.whole, static_cast<std::uint64_t>(later.nths), static_cast<std::uint64_t>(finest)};
 }
 
-// For a cost of 1 to the burst.
+// The cost must be from 1 to the burst.
 template <class Payload>
 [[gnu::always_inline]] inline core::Gcra::Charge charge(Payload& payload, const core::Gcra::Limit& limit, Cost cost,
                                                         std::int64_t now) noexcept {
@@ -101,17 +101,17 @@ using table::NarrowPayload;
 using table::Slot;
 using table::WidePayload;
 
-// What the tables are laid out for: the longest time to fill, so that no arrival time is clamped when it is read from a
-// file, and there a remainder of nobody knows what rounds up.
+// These rules define the layout of the tables. They have the longest time to fill, so that no arrival time is clamped
+// when it is restored. On restore, a remainder of unknown scale is rounded up.
 const core::Rule& narrow_rule() {
-  static const core::Rule rule = core::compile(Limit::gcra({{1, Limit::longest}, 1}).value());
+  static const core::Rule rule = core::compile(Limit::gcra({{1, Limit::max_duration}, 1}).value());
   return rule;
 }
 
 const core::Rule& wide_rule() {
   static const core::Rule rule = [] {
     constexpr std::int64_t count = finest + 1;
-    constexpr Duration per{count * Limit::longest.count() - 1};  // coprime to the count: nothing to reduce
+    constexpr Duration per{count * Limit::max_duration.count() - 1};  // coprime to the count: nothing to reduce
     return core::compile(Limit::gcra({{count, per}, 1}).value());
   }();
   return rule;
@@ -152,15 +152,15 @@ Result<std::unique_ptr<ThrottleTable>> ThrottleTable::create(std::size_t budget_
   return std::unique_ptr<ThrottleTable>(new ThrottleTable(std::move(*narrow), std::move(*wide)));
 }
 
-// The usual case is a known key in its home bucket, and the next a new one.
+// The common case is a known key in its home bucket, followed by a new key.
 Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
   const std::int64_t micros = core::micros(now);
   if (!table::can_charge(limit, cost))
     return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
   if (!table::fits_narrow(limit)) [[unlikely]]
     return decide_fine(limit, key, cost, micros);
-  const table::Place place = narrow_.locate(key);
-  auto& home = Narrow::bucket_at(place.home);
+  const table::Location location = narrow_.locate(key);
+  auto& home = Narrow::bucket_at(location.home);
   const std::uint64_t first_tag = home.lock();
   const unsigned cell = home.find(Narrow::tag_of(key), first_tag);
   if (cell < home.cells) [[likely]] {
@@ -168,13 +168,13 @@ Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cos
     home.unlock(first_tag);
     return Gcra::describe(limit, charged, micros);
   }
-  if (narrow_.still_there(place)) [[likely]]
-    return decide_narrow(narrow_.find_or_claim_from(place, micros), limit, key, cost, micros);
+  if (narrow_.still_there(location)) [[likely]]
+    return decide_narrow(narrow_.find_or_claim_from(location, micros), limit, key, cost, micros);
   home.unlock(first_tag);
   return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
 }
 
-// In the narrow cell that was found or claimed, unless the key has a wide one.
+// Decides in the narrow cell that was found or claimed, unless the key has a wide one.
 Decision ThrottleTable::decide_narrow(const Slot& slot, const Gcra::Limit& limit, table::KeyHash key, Cost cost,
                                       std::int64_t now) noexcept {
   const bool known = !slot.fresh && !slot.overflowed;
@@ -190,8 +190,8 @@ Decision ThrottleTable::decide_narrow(const Slot& slot, const Gcra::Limit& limit
   return decide_in(*narrow_table_, narrow_, slot, limit, cost, now);
 }
 
-// In a wide cell, to which a narrow one moves. Where there is no room, a key that has a cell of its own keeps it, and
-// is rounded up to its 8,192-ths.
+// Decides in a wide cell, to which the key's narrow cell moves if it has one. If there is no room for a wide cell, a
+// key with its own narrow cell keeps that, rounded up to 8,192-ths.
 Decision ThrottleTable::decide_fine(const Gcra::Limit& limit, table::KeyHash key, Cost cost,
                                     std::int64_t now) noexcept {
   wide_in_use_.store(true, std::memory_order_relaxed);
@@ -219,7 +219,7 @@ void ThrottleTable::reset(table::KeyHash key) noexcept {
   unlock(narrow);
 }
 
-// The wide ones last: a key that moves meanwhile is there then, and what is read last counts.
+// Wide cells are saved last: a key that moves in the meantime is found there, and the last record wins.
 Result<void> ThrottleTable::save(const std::filesystem::path& path, Instant now) {
   return table::save_together({{*narrow_table_, narrow_rule()}, {*wide_table_, wide_rule()}}, path, now);
 }

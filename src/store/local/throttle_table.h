@@ -1,17 +1,16 @@
-// The states of CL.THROTTLE: key -> theoretical arrival time, in a name space of their own. Callable from any thread.
+// The states of CL.THROTTLE: key -> theoretical arrival time, in their own namespace. Callable from any thread.
 //
-// The numbers come with each call and may change from one to the next, as in redis-cell: the arrival time stands as it
-// was written, however far ahead that is under the new numbers. Under the same numbers it is exact; under others a
-// remainder is kept to 1/8,192 of a microsecond.
+// As in redis-cell, the numbers come with each call and may change: the arrival time stays as written, however far
+// ahead it is under the new numbers. Under unchanged numbers it is exact; otherwise to 1/8,192 of a microsecond.
 //
-// A key takes 16 bytes and the slack of the table. One that is charged at a rate of more than 8,192 requests per whole
-// number of microseconds, in lowest terms, takes 32 from then on: it moves to a wide cell, in a table of its own on the
-// same budget.
+// A key takes 16 bytes plus the slack of the table. A key charged at a rate of more than 8,192 requests per whole
+// number of microseconds, in lowest terms, takes 32 bytes from then on: it moves to a wide cell in a second table on
+// the same budget.
 //
-// Invariants.
-// 1. A key is in one of the tables at most. It moves with both cells locked, the narrow one first, as everywhere.
-// 2. Who finds it in no narrow cell looks for a wide one, with the narrow buckets still locked; not before
-//    wide_in_use_ is set, which is done before a mover takes its first lock, and read after.
+// Invariants:
+// 1. A key is in at most one of the tables. It moves with both cells locked, the narrow one first, as everywhere.
+// 2. A reader that finds no narrow cell looks for a wide one with the narrow buckets still locked, and only if
+//    wide_in_use_ is set. A mover sets that flag before it takes its first lock; readers read it after taking theirs.
 #pragma once
 
 #include <atomic>
@@ -37,7 +36,7 @@ class ThrottleTable {
  public:
   static Result<std::unique_ptr<ThrottleTable>> create(std::size_t budget_bytes, table::HashKey hash_key);
 
-  // Hashes a key, and brings its state on its way into the cache.
+  // Hashes a key and prefetches its state.
   [[nodiscard]] table::KeyHash seek(std::string_view key) const noexcept {
     const table::KeyHash hash = narrow_table_->hash(key);
     narrow_.prefetch(hash);
@@ -47,12 +46,12 @@ class ThrottleTable {
   Decision decide(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept;
   void reset(table::KeyHash key) noexcept;
 
-  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // both count there
+  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // of both tables
   [[nodiscard]] std::uint64_t overflowed() const noexcept {
     return narrow_table_->overflowed() + wide_table_->overflowed();
   }
 
-  // As table/snapshot.h says; decisions go on. A remainder rounds up one microsecond on the way.
+  // See table/snapshot.h; does not block decisions. A remainder is rounded up by one microsecond.
   Result<void> save(const std::filesystem::path& path, Instant now);
   static Result<std::unique_ptr<ThrottleTable>> restore(const std::filesystem::path& path, std::size_t budget_bytes,
                                                         Instant now);

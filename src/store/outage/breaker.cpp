@@ -5,7 +5,7 @@
 namespace weir::store {
 namespace {
 
-constexpr std::size_t max_answers = 1024;  // beyond these the oldest are forgotten early
+constexpr std::size_t max_answers = 1024;  // beyond this the oldest are dropped early
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Breaker::answered(Duration took, SteadyTime now) {
     return close();
   }
   if (state_ == BreakerState::open) return;
-  evaluate(slow, now);
+  record(slow, now);
   if (!slow) {
     errors_ = 0;
     wait_ = options_.min_wait;
@@ -44,15 +44,15 @@ void Breaker::failed(SteadyTime now) {
   if (state_ == BreakerState::half_open || errors_ >= options_.errors_in_a_row) open(now);
 }
 
-// An error in a row is forgotten with the next good answer; a slow answer counts for as long as it is evaluated.
+// Consecutive errors are reset by the next good answer; a slow answer counts for the whole window.
 void Breaker::timed_out(std::size_t answers, SteadyTime now) {
   if (state_ != BreakerState::closed) return failed(now);
-  for (std::size_t i = 0; i < answers; ++i) evaluate(true, now);
+  for (std::size_t i = 0; i < answers; ++i) record(true, now);
   failed(now);
   if (state_ == BreakerState::closed && too_slow(now)) open(now);
 }
 
-void Breaker::evaluate(bool slow, SteadyTime now) {
+void Breaker::record(bool slow, SteadyTime now) {
   answers_.push_back({now, slow});
   slow_ += slow ? 1 : 0;
 }
@@ -75,14 +75,15 @@ void Breaker::close() noexcept {
 }
 
 bool Breaker::too_slow(SteadyTime now) {
-  while (!answers_.empty() && (answers_.size() > max_answers || now - answers_.front().at > options_.evaluated)) {
+  while (!answers_.empty() && (answers_.size() > max_answers || now - answers_.front().at > options_.window)) {
     slow_ -= answers_.front().slow ? 1U : 0U;
     answers_.pop_front();
   }
-  return answers_.size() >= options_.answers_to_evaluate && slow_ * 2 >= answers_.size();
+  return answers_.size() >= options_.min_answers && slow_ * 2 >= answers_.size();
 }
 
-// From three quarters of `wait` to all of it, so that nodes do not come back as one. xorshift: it need not be good.
+// Returns between three quarters of `wait` and all of it, so that nodes do not all return at the same time. xorshift is
+// random enough.
 Duration Breaker::jittered(Duration wait) noexcept {
   random_ ^= random_ << 13U;
   random_ ^= random_ >> 7U;

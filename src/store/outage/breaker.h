@@ -1,4 +1,4 @@
-// The circuit breaker before one server: while it is open nobody asks, so nobody waits.
+// A circuit breaker for one server: while it is open, nothing is sent, so no request waits.
 //
 //   closed --5 errors in a row, or half of the answers slow or missing, or the connection lost--> open
 //   open --after a while--> half-open: one probe
@@ -26,32 +26,32 @@ class Breaker {
 
   struct Options {
     unsigned errors_in_a_row = 5;
-    std::size_t answers_to_evaluate = 20;  // by their slowness, within `evaluated`
-    Duration evaluated = std::chrono::seconds(1);
-    Duration slow = std::chrono::milliseconds(10);  // longer than this
+    std::size_t min_answers = 20;                   // needed to open by slowness
+    Duration window = std::chrono::seconds(1);      // in which answers count
+    Duration slow = std::chrono::milliseconds(10);  // an answer is slow if it takes longer
     Duration min_wait = std::chrono::milliseconds(200);
     Duration max_wait = std::chrono::seconds(5);
   };
 
-  // Open, and a probe is due at `now`: nothing is known yet.
+  // Starts open, with a probe due at `now`.
   Breaker(const Options& options, std::uint64_t seed, SteadyTime now) noexcept;
 
   [[nodiscard]] BreakerState state() const noexcept { return state_; }
 
-  // When it is open: from when on a probe may begin.
+  // When open: the earliest time of a probe.
   [[nodiscard]] SteadyTime probe_at() const noexcept { return probe_at_; }
 
-  // Open, and the time has come: half-open, and the caller is the probe. Otherwise false.
+  // If open and a probe is due, becomes half-open and returns true: the caller sends the probe.
   [[nodiscard]] bool begin_probe(SteadyTime now) noexcept;
 
-  // An answer to an ask. In half-open: of the probe.
+  // Records an answer; when half-open, the probe's.
   void answered(Duration took, SteadyTime now);
-  // An answer that proves life, but not that asks are answered: the next wait is as long as if it had failed.
+  // A sign of life that does not prove that groups are answered: closes, but keeps the longer wait.
   void alive() noexcept;
   void failed(SteadyTime now);
-  // So many answers are due and have not come: each is a slow one, and all together are an error.
+  // Records `answers` overdue answers: each counts as slow, and together as one error.
   void timed_out(std::size_t answers, SteadyTime now);
-  // The connection is gone: open, whatever it was.
+  // The connection was lost: opens in any state.
   void lost(SteadyTime now);
 
  private:
@@ -60,7 +60,7 @@ class Breaker {
     bool slow;
   };
 
-  void evaluate(bool slow, SteadyTime now);
+  void record(bool slow, SteadyTime now);
   void open(SteadyTime now);
   void close() noexcept;
   [[nodiscard]] bool too_slow(SteadyTime now);
@@ -72,8 +72,8 @@ class Breaker {
   SteadyTime probe_at_;
   Duration wait_;
   unsigned errors_ = 0;
-  std::deque<Answer> answers_;  // of the last `evaluated`
-  std::size_t slow_ = 0;        // of them
+  std::deque<Answer> answers_;  // within `window`
+  std::size_t slow_ = 0;        // number of slow answers in `answers_`
 };
 
 }  // namespace weir::store

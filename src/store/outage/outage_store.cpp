@@ -12,13 +12,13 @@
 namespace weir::store {
 namespace {
 
-// Where what is to be charged to the store is counted.
+// The key under which units to be charged to the store are counted.
 table::KeyHash charges_of(table::KeyHash consumer) noexcept {
   return {consumer.value ^ 0x6F77656421A5C3E7U};
 }
 
 bool charges_back(const Check& check) noexcept {
-  if (core::is_concurrency(*check.rule)) return false;  // a hold ends where it was taken
+  if (core::is_concurrency(*check.rule)) return false;  // a hold is released where it was taken
   return check.states->shared != nullptr && check.states->shared->charges_back;
 }
 
@@ -27,21 +27,21 @@ bool is_charged_back(const Group& group, const Check& check) noexcept {
 }
 
 // True if what this process counted must be charged to the store. A repeated report was counted before.
-bool is_to_be_charged(const Group& group, const Check& check) noexcept {
+bool must_charge_back(const Group& group, const Check& check) noexcept {
   if (group.operation != Operation::report) return is_charged_back(group, check);
   return charges_back(check) && (check.receipt == nullptr || core::is_charged(check.receipt->result));
 }
 
-// The units of a leased limit that this process may spend from now on, and could not before.
+// Returns the units that the store newly granted to this process for a leased limit.
 std::uint64_t granted_in(const Check& check) noexcept {
   const SliceExchange* const exchange = check.message();
   if (exchange == nullptr || !exchange->answer.taken) return 0;
   return exchange->answer.units - std::min(exchange->message.keep, exchange->answer.units);
 }
 
-// What there was no room for, of buckets: a window has no more room until it is over, and then nothing counts that was
-// admitted in it.
-void keep_what_did_not_fit(const Group& group) noexcept {
+// Keeps units that did not fit, to charge them later, but only for buckets. A window has no more room until it ends,
+// and then they no longer count.
+void keep_excess(const Group& group) noexcept {
   for (const Check& check : group.checks) {
     if (check.charge_back() == 0) continue;
     const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
@@ -51,13 +51,13 @@ void keep_what_did_not_fit(const Group& group) noexcept {
   }
 }
 
-// Whether it settles or extends receipts.
+// True if the group settles or extends receipts.
 bool is_about_receipts(const Group& group) noexcept {
   return group.operation == Operation::extend ||
          (group.operation == Operation::settle && group.checks[0].receipt != nullptr);
 }
 
-// Of a limit that a request brings along.
+// The share of a limit supplied by a request.
 core::Rule share_of(const core::Rule& whole, std::uint64_t nodes, Cost cost) noexcept {
   const auto scaled = [&](const Result<Limit>& limit) {
     return limit ? core::compile(core::node_share_of(*limit, nodes, cost)) : whole;
@@ -113,7 +113,7 @@ OutageStore::~OutageStore() = default;
 const core::Rule* OutageStore::local_rule(const Check& check, core::Rule& room) const noexcept {
   const States& states = *check.states;
   if (check.rule != &states.rule) {
-    // CL.THROTTLE lets pass what it costs; an override, one request.
+    // The share must admit at least one request: for CL.THROTTLE one of this cost, for an override one of cost 1.
     room = share_of(*check.rule, nodes(), states.throttle != nullptr ? check.cost : Cost{1});
     return &room;
   }
@@ -121,11 +121,11 @@ const core::Rule* OutageStore::local_rule(const Check& check, core::Rule& room) 
   if (const auto* const rule = std::get_if<core::Rule>(&states.shared->share)) return rule;
   const auto* const divided = std::get_if<NodeShare>(&states.shared->share);
   if (divided == nullptr) return &states.rule;
-  room = core::compile(core::node_share_of(divided->limit, nodes(), divided->largest_cost));
+  room = core::compile(core::node_share_of(divided->limit, nodes(), divided->max_cost));
   return &room;
 }
 
-// A callback may submit meanwhile, so the list is out of its place while it is used.
+// A callback may submit, so the list is detached while it is used.
 void OutageStore::submit(Batch batch) {
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
@@ -152,7 +152,7 @@ OutageStore::Forwarded& OutageStore::forward(Group& group) {
 }
 
 void OutageStore::answer(Forwarded& request) {
-  request.copy.tell();
+  request.copy.write_back();
   Group& whole = *request.copy.whole;
   pool_.release(request);
   whole.callback->answered(whole);
@@ -161,26 +161,26 @@ void OutageStore::answer(Forwarded& request) {
 void OutageStore::conclude(Forwarded& request) {
   Group& group = request.copy.group;
   if (group.failure != Failure::none || group.operation == Operation::forget || is_about_receipts(group)) {
-    const Hold held = hold_ ? hold_() : Hold();
+    const Lock lock = lock_states_ ? lock_states_() : Lock();
     if (group.failure != Failure::none) unsteady_until_ = Deadline::clock::now() + unsteady_for;
     decide_late(group, *request.copy.whole);
   } else if (is_unsteady() && group.operation == Operation::decide) {
-    const Hold held = hold_ ? hold_() : Hold();
-    keep_what_did_not_fit(group);
+    const Lock lock = lock_states_ ? lock_states_() : Lock();
+    keep_excess(group);
     keep_charges(group);
     count_here(group);
   }
   answer(request);
 }
 
-// No clock is read as long as the store has not failed.
+// Reads no clock as long as the store has not failed.
 bool OutageStore::is_unsteady() noexcept {
   if (!unsteady_until_) return false;
   if (Deadline::clock::now() >= *unsteady_until_) unsteady_until_.reset();
   return unsteady_until_.has_value();
 }
 
-// As much as fits: a node may have had more of the limit than its share.
+// Counts as much as fits: the store may have admitted more for this node than its share.
 void OutageStore::count_here(const Group& group) noexcept {
   const Instant now = clock_.now();
   core::Rule room;
@@ -191,8 +191,8 @@ void OutageStore::count_here(const Group& group) noexcept {
   }
 }
 
-// A receipt that this process gave while the store was away is settled here: the store knows nothing of it. Of one that
-// neither knows, the store says that it ended; if that is away, nobody can tell.
+// Settles receipts that this process issued while the store was unavailable: the store does not know them. For a
+// receipt unknown to both, the store reports that it ended; while it is unavailable, the result is unknown.
 void OutageStore::settle_here(Group& group) {
   const Instant now = clock_.now();
   core::Rule room;
@@ -226,7 +226,7 @@ void OutageStore::decide_late(Group& group, const Group& whole) {
   }
   if (group.operation != Operation::forget) return;
   core::Rule room;
-  for (const Check& check : whole.checks) {  // also what this process counted while the store was away
+  for (const Check& check : whole.checks) {  // includes what this process counted while the store was unavailable
     if (check.states->table == nullptr) continue;
     const core::Rule& rule = *local_rule(check, room);
     const Instant now = clock_.now();
@@ -235,7 +235,7 @@ void OutageStore::decide_late(Group& group, const Group& whole) {
   }
 }
 
-// They are not kept any more. What no longer counts here is not charged there.
+// Moves the pending charges into `copy`. Units that no longer count in this process are not charged to the store.
 void OutageStore::take_charges(ForwardedGroup& copy) {
   const Instant now = clock_.now();
   core::Rule room;
@@ -251,7 +251,7 @@ void OutageStore::take_charges(ForwardedGroup& copy) {
   }
 }
 
-// At most as much as the share has.
+// Keeps units to be charged later, at most the share's capacity.
 void OutageStore::keep_charges(const Group& group) noexcept {
   const Instant now = clock_.now();
   core::Rule room;
@@ -278,7 +278,7 @@ void OutageStore::decide_by_choice(Group& group) const noexcept {
   }
 }
 
-// The checks are this store's own: they get the rules by which this process decides.
+// The checks are this store's copies: they get the rules by which this process decides.
 void OutageStore::decide_here(Group& group) {
   group.now = clock_.now();
   if (rules_.size() < group.checks.size()) rules_.resize(group.checks.size());
@@ -288,9 +288,9 @@ void OutageStore::decide_here(Group& group) {
   }
   decider_.decide(group);
   for (const Check& check : group.checks) {
-    const bool is_kept = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
-                         !was_sent(group.failure) && is_to_be_charged(group, check);
-    if (!is_kept) continue;
+    const bool is_owed = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
+                         !was_sent(group.failure) && must_charge_back(group, check);
+    if (!is_owed) continue;
     has_charges_.store(true, std::memory_order_relaxed);
     check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);
   }

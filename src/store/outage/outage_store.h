@@ -1,14 +1,14 @@
-// A store around one that can be away. While that does not answer, this process decides what a group's Fallback says,
-// and keeps what it admitted on its share of the limits: that is charged to the store with the next decision on the
-// same states.
+// A store around one that can be unavailable. While the inner store does not answer, this process decides by the
+// group's Fallback. What it admits on its share of the limits is recorded, and charged to the inner store with the next
+// decision on the same states.
 //
-// What is still to be charged is a state of its own beside the one that this process decides by, in the same table and
-// by the same rule: only a part of what counts here is to be charged there, and charging it there makes no room here.
-// What was sent and not answered may have been charged there, and is not charged again.
+// The units to charge are a separate state next to the share's state, in the same table and under the same rule: only
+// part of what counts here must be charged there, and charging it there frees nothing here. Units that were sent and
+// not answered may have been charged, and are not charged again.
 //
-// While the inner store fails from time to time, what it admits for this process counts on the share as well, and what
-// it has no room for of a bucket is charged later, as it refills. Otherwise both would admit in turn, and both refill
-// in the meantime: together twice the limit.
+// While the inner store fails intermittently, what it admits for this process also counts on the share, and what does
+// not fit into its bucket is charged later, as it refills. Otherwise both would admit in turn and refill in between:
+// together twice the limit.
 #pragma once
 
 #include <atomic>
@@ -31,14 +31,14 @@ namespace weir::store {
 
 struct ForwardedGroup;
 
-// How long after a failure a store is taken for one that may fail again: twice the longest wait of a breaker.
+// How long after a failure a store is considered unstable: twice the maximum wait of a breaker.
 inline constexpr Duration unsteady_for = std::chrono::seconds(10);
 
 class OutageStore final : public Store {
  public:
-  // All of them stay longer. `timeout` is what all groups of one request together may take. `has_charges` is set where
-  // something is to be charged back, by this store or by another one on the same tables. `nodes` share the inner store;
-  // it may change at any time. Null: two.
+  // All arguments must outlive the store. `timeout` covers all groups of one request together. `has_charges` is set
+  // when units must be charged back, by this store or another one on the same tables. `nodes` is the number of nodes
+  // that share the inner store and may change at any time; null means two.
   OutageStore(Store& inner, const Clock& clock, Duration timeout, std::atomic<bool>& has_charges,
               const std::atomic<std::uint32_t>* nodes = nullptr) noexcept;
   ~OutageStore() override;
@@ -46,15 +46,15 @@ class OutageStore final : public Store {
   using Store::submit;
   void submit(Batch batch) override;
 
-  // What keeps states where they are (Evaluator::hold): taken while this process decides what a store answered late.
-  using Hold = std::unique_lock<std::recursive_mutex>;
-  void hold_with(std::function<Hold()> hold) { hold_ = std::move(hold); }
+  // Locks states against being moved (Evaluator::lock) while this process decides a group that the store answered late.
+  using Lock = std::unique_lock<std::recursive_mutex>;
+  void lock_with(std::function<Lock()> lock) { lock_states_ = std::move(lock); }
 
  private:
-  // A group that the inner store has, or that is decided here.
+  // A group that was passed to the inner store or is decided by this one.
   struct Forwarded;
 
-  // The rule by which this process decides a check; `room` is for one that has to be made.
+  // Returns the rule by which this process decides a check; `room` is storage for a derived rule.
   [[nodiscard]] const core::Rule* local_rule(const Check& check, core::Rule& room) const noexcept;
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return nodes_ == nullptr ? core::min_sharing_nodes : nodes_->load(std::memory_order_relaxed);
@@ -76,14 +76,14 @@ class OutageStore final : public Store {
   const Duration timeout_;
   std::atomic<bool>& has_charges_;
   const std::atomic<std::uint32_t>* const nodes_;
-  std::optional<Deadline> unsteady_until_;  // none: the inner store has not failed lately
-  std::function<Hold()> hold_;              // empty: nothing moves states
+  std::optional<Deadline> unsteady_until_;  // none: the inner store has not failed recently
+  std::function<Lock()> lock_states_;       // empty: states are never moved
   base::ObjectPool<Forwarded> pool_;
   TableDecider decider_;
 
-  // Kept for their memory.
+  // Members below are reused to avoid allocations.
   std::vector<Group*> forwarded_;
-  std::vector<core::Rule> rules_;  // that had to be made for the checks of a group
+  std::vector<core::Rule> rules_;  // derived for the checks of a group
 };
 
 }  // namespace weir::store

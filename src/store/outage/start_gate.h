@@ -1,11 +1,11 @@
-// A store around another that is not connected yet. Groups wait here, in order, until open(); from then on they go
-// straight to the inner store. A process that starts would otherwise take a store that it has not reached yet for one
-// that is unavailable, and admit its share of every limit anew.
+// A store around one that is not connected yet. Groups wait here, in order, until open(); afterwards they pass straight
+// to the inner store. Otherwise a starting process would treat a store that it has not reached yet as unavailable, and
+// admit its share of every limit again.
 //
-//  1. Nothing is decided before open(), and nothing is dropped: open() comes sooner or later, and before the end.
+//  1. Nothing is decided before open(), and nothing is dropped: open() must be called before destruction.
 //  2. It opens once and never closes.
 //
-// On the thread of its loop.
+// Used on the thread of its loop.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ namespace weir::store {
 
 class StartGate final : public Store {
  public:
-  // `inner` outlives it.
+  // `inner` must outlive this object.
   explicit StartGate(Store& inner) noexcept : inner_(inner) {}
 
   using Store::submit;
@@ -26,7 +26,7 @@ class StartGate final : public Store {
     waiting_.insert(waiting_.end(), batch.begin(), batch.end());
   }
 
-  // What waited goes on as if it came now. Callbacks may run, and submit, before this returns.
+  // Submits all waiting groups. Callbacks may run, and submit, before this returns.
   void open() {
     if (std::exchange(is_open_, true)) return;
     const std::vector<Group*> waiting = std::exchange(waiting_, {});

@@ -9,7 +9,7 @@
 namespace weir::store::redis {
 namespace {
 
-// What each byte at the top of the remainder adds to it.
+// The CRC contribution of each value of the top byte.
 constexpr auto remainders = [] {
   constexpr unsigned polynomial = 0x1021;
   std::array<std::uint16_t, 256> table{};
@@ -47,11 +47,11 @@ namespace {
 using wire::resp::Reply;
 using wire::resp::ReplyType;
 
-tl::unexpected<Error> not_understood(const net::Endpoint& asked) {
-  return failure(asked.text(), "its answer to CLUSTER SLOTS is not a list of slots; check that it is a Redis server");
+tl::unexpected<Error> not_understood(const net::Endpoint& replier) {
+  return failure(replier.text(), "invalid reply to CLUSTER SLOTS; check that it is a Redis server");
 }
 
-// [first, last, [host, port, id, ...], replicas ...]
+// True if `entry` is [first, last, [host, port, id, ...], replicas ...].
 bool is_range(const Reply& entry) {
   if (!entry.is(ReplyType::array) || entry.size() < 3) return false;
   const Reply first = entry[0];
@@ -64,18 +64,18 @@ bool is_range(const Reply& entry) {
 
 }  // namespace
 
-Result<ClusterMap> ClusterMap::read(const Reply& reply, const net::Endpoint& asked) {
+Result<ClusterMap> ClusterMap::read(const Reply& reply, const net::Endpoint& replier) {
   if (reply.is(ReplyType::error)) {
-    return failure(asked.text(), "refuses CLUSTER SLOTS: " + std::string(reply.text()));
+    return failure(replier.text(), "rejected CLUSTER SLOTS: " + std::string(reply.text()));
   }
-  if (!reply.is(ReplyType::array)) return not_understood(asked);
+  if (!reply.is(ReplyType::array)) return not_understood(replier);
   ClusterMap map;
   for (const Reply entry : reply) {
-    if (!is_range(entry)) return not_understood(asked);
+    if (!is_range(entry)) return not_understood(replier);
     const Reply master = entry[2];
-    auto address = node_address(master[0].text(), master[1].integer(), asked);  // a null host has an empty text
+    auto address = node_address(master[0].text(), master[1].integer(), replier);  // a null host has an empty text
     const auto begin = map.master_of_slot_.begin();
-    const std::uint16_t number = address ? map.number_of(std::move(*address)) : nobody;
+    const std::uint16_t number = address ? map.number_of(std::move(*address)) : no_master;
     std::fill(begin + entry[0].integer(), begin + entry[1].integer() + 1, number);
   }
   return map;
@@ -90,11 +90,11 @@ std::uint16_t ClusterMap::number_of(net::Endpoint master) {
 
 const net::Endpoint* ClusterMap::master_of(std::uint16_t slot) const noexcept {
   const std::uint16_t number = master_of_slot_[slot];
-  return number == nobody ? nullptr : &masters_[number];
+  return number == no_master ? nullptr : &masters_[number];
 }
 
 bool ClusterMap::complete() const noexcept {
-  return std::ranges::find(master_of_slot_, nobody) == master_of_slot_.end();
+  return std::ranges::find(master_of_slot_, no_master) == master_of_slot_.end();
 }
 
 }  // namespace weir::store::redis

@@ -1,5 +1,4 @@
-// A Redis cluster: the slot of a key, which master serves which slot, and where a node is. Plain values; not
-// thread-safe.
+// Redis Cluster: key slots, the master of each slot, and node addresses. Plain values; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +18,15 @@ inline constexpr std::uint16_t cluster_slots = 16'384;
 
 [[nodiscard]] std::uint16_t cluster_slot(std::string_view key) noexcept;
 
-// Which master serves which slot, as CLUSTER SLOTS says it. A plain value; not thread-safe.
-
+// Maps slots to masters, as returned by CLUSTER SLOTS.
 class ClusterMap {
  public:
-  ClusterMap() : master_of_slot_(cluster_slots, nobody) {}
+  ClusterMap() : master_of_slot_(cluster_slots, no_master) {}
 
-  // `asked`: the server that said it; where it leaves a host out, it means its own.
-  [[nodiscard]] static Result<ClusterMap> read(const wire::resp::Reply& reply, const net::Endpoint& asked);
+  // `replier` is the server that replied; it stands for an omitted host.
+  [[nodiscard]] static Result<ClusterMap> read(const wire::resp::Reply& reply, const net::Endpoint& replier);
 
-  // Null if no server has it, or if its address is unknown. `slot` < cluster_slots.
+  // Null if no server has the slot, or its address is unknown. `slot` < cluster_slots.
   [[nodiscard]] const net::Endpoint* master_of(std::uint16_t slot) const noexcept;
 
   // Each once, in the order of their first slots.
@@ -36,7 +34,7 @@ class ClusterMap {
   [[nodiscard]] bool complete() const noexcept;
 
  private:
-  static constexpr std::uint16_t nobody = 0xffff;
+  static constexpr std::uint16_t no_master = 0xffff;
 
   [[nodiscard]] std::uint16_t number_of(net::Endpoint master);
 
@@ -44,15 +42,13 @@ class ClusterMap {
   std::vector<net::Endpoint> masters_;
 };
 
-// Where a node is, as another one says it. Pure; callable from anywhere.
-
-// An empty host is the one that was asked. Nothing if the port is none, if nobody knows the host (`?`), or if it was
-// asked through a unix socket, which leads to one node only.
+// Returns the address of a node as reported by `replier`, for which an empty host stands. Empty if the port is invalid,
+// the host is unknown (`?`), or it is empty and the replier was reached through a unix socket.
 [[nodiscard]] inline std::optional<net::Endpoint> node_address(std::string_view host, std::int64_t port,
-                                                               const net::Endpoint& asked) {
+                                                               const net::Endpoint& replier) {
   if (port < 1 || port > 65'535 || host == "?") return {};
-  if (host.empty() && asked.unix_socket()) return {};
-  return net::Endpoint{host.empty() ? asked.host : std::string(host), static_cast<std::uint16_t>(port), {}};
+  if (host.empty() && replier.unix_socket()) return {};
+  return net::Endpoint{host.empty() ? replier.host : std::string(host), static_cast<std::uint16_t>(port), {}};
 }
 
 }  // namespace weir::store::redis

@@ -1,77 +1,78 @@
--- Decides a batch of asks on states that nodes share, as src/core does, to the bit.
+-- Decides a batch of groups on states that nodes share, bit for bit like src/core.
 --
--- It reads all states, decides the asks in order, and writes each changed state once. All that can fail comes before
--- the first write. What it answers is little: the states as they were, and how many of each ask it admitted. The node
--- decides the same again and has the numbers from that.
+-- It reads all states, decides the groups in order, and writes each changed state once. Everything that can fail comes
+-- before the first write. The answer is small: the states as read, and how many copies of each group were
+-- admitted. The node replays the decisions and derives all other numbers from them.
 --
--- Units: times are whole microseconds since the epoch, of this server's clock. Every number is a whole one below 2^53,
--- so that a double has it exactly; where a product could pass that, a comment says why it does not, or it is taken in
--- limbs.
+-- Units: times are whole microseconds since the epoch, by this server's clock. Every number is whole and below 2^53, so
+-- that a double represents it exactly; where a product could exceed that, a comment says why it does not, or it is
+-- computed in limbs.
 --
--- KEYS      first those of buckets, then those of windows and what is only forgotten, then those of the receipts of
---           logs, then those of logs; each once
+-- KEYS      first those of buckets, then those of windows and of keys that are only forgotten, then those of the
+--           receipts of logs, then those of logs; each once
 -- ARGV[1]   a MessagePack array of numbers:
---             how many keys are of buckets, how many are not of logs, where the first evaluation begins,
---             and which operations there are: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
---             for each key that is not of a bucket, where in this array a term for it begins; 0 if it is only
---             forgotten; of the receipts of a log, the number of the log's key, negative
+--             the number of bucket keys, the number of keys that are not logs, the start of the first evaluation,
+--             and the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
+--             for each key that is not a bucket, the start of a term for it in this array; 0 if it is only
+--             forgotten; for the receipts of a log, the negated number of the log's key
 --             the terms, then the evaluations
 --
--- A term is a rule and what is asked of it. The first number is the algorithm, by which the others are read:
+-- A term is a rule and a cost. Its first number is the algorithm, which defines the others:
 --   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths
 --                    worth of a token, its nths  burst  most  max_wait
 --   windows, log     algorithm  cost  limit  window
---   fixed window of a calendar: 0 for the window, and behind it four edges: of the window that the node takes for the
---                    present one the start and the end, before them the start of the one before, then the next end
+--   fixed window of a calendar: 0 for the window, followed by four edges: the start of the previous window, the start
+--                    and the end of the window that the node takes for the present one, and the next end
 --   holds            algorithm  cost  limit  lease
--- `reach` is how far ahead of now a state can be: one that is further was written under other numbers, and counts as
--- this much. `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost
--- (0 nothing, 1 refund, 2 owe) and, instead of `most` or behind the window:
+-- `reach` is how far ahead of now a state can be: a state further ahead was written under other numbers, and counts as
+-- this much. `most` is how often the cost fits into the burst. A settlement has `how` in place of the cost (0 nothing,
+-- 1 refund, 2 owe) and, instead of `most` or after the window:
 --   bucket           when it would be full again, right after the charge
---   queue            when it was charged  worth of what was charged, its nths
---   windows          units  the window that was charged
---   of a calendar    units  the times between which a state ends that counts the window that was charged
+--   queue            when it was charged  worth of the charge, its nths
+--   windows          units  the charged window
+--   of a calendar    units  the times between which a state that counts the charged window ends
 --   log              units  when it was charged
 --
--- An evaluation is an operation, how many copies of it there are, how many checks it has, and for each check the number
--- of its key (of a guard, negative) and where its term begins. The most common ones are short, for a bucket (no queue)
--- that is asked alone for a cost that is not 0:
+-- An evaluation is an operation, its number of copies, its number of checks, and for each check the number of its key
+-- (negated for a guard) and the start of its term. The most common ones have a short form, for a single bucket (not a
+-- queue) and a cost that is not 0:
 --   DECIDE_ONE       operation  key  term
 --   DECIDE_ALIKE     operation  copies  key  term
--- A message about a slice comes in two, around the evaluation that it came with (src/core/ledger.h):
+-- A message about a slice has two parts, around the evaluation that it was sent with (src/core/ledger.h):
 --   REPORT           operation  key  term  holder (two of 32 bits)  number  keep  back  unasked
 --   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  hold
--- What is done with receipts (src/core/receipts.h) has behind the key and the term of each check an id (four of 32
--- bits; all 0: none) and a number:
---   RESERVE          as DECIDE, and opens receipts; the number: until they end. Instead of copies, 1; 0 only looks
---   SETTLE_RECEIPT   the number: what it turned out to cost; -1: as it was
---   EXTEND           the number: until the receipt ends
---   USED             charges the cost of the term, without asking; the number is of no account
+-- Operations on receipts (src/core/receipts.h) add an id (four numbers of 32 bits; all 0: none) and a number after the
+-- key and the term of each check:
+--   RESERVE          like DECIDE, but opens receipts; the number is their lifetime. Instead of copies, 1; 0 only looks
+--   SETTLE_RECEIPT   the number is the actual cost; -1 keeps the charge
+--   EXTEND           the number is the new lifetime
+--   USED             charges the cost of the term without a decision; the number is ignored
 --
 -- States
 --   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
 --   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
 --   of a calendar    `A:B`: the count, and the end of the window
---   counter          `A` or `A:B`: the same, and the count of the window before unless it is 0
+--   counter          `A` or `A:B`: like a fixed window, and the count of the previous window unless it is 0
 --   holds            `0`: there is nothing but the receipts
---   log              binary: how many entries at the front no longer count, and the running total before those that do
+--   log              binary: the number of expired entries at the front, and the running total before the live ones
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
--- Where a bucket or a window has receipts, `#` comes behind, how many are open (2 bytes), how many ids of reports there
--- are (2), the number of the window (8; of a bucket or a log 0); then for each receipt 48 bytes: id (16), cost (8), the
--- arrival time right after the charge or the number of its window, of a calendar its end, of a log the time of its
--- entry (8), its nths (8), when it ends (8); for each id 24: id (16), when it ends (8).
--- A log is never read whole, so its receipts lie apart, in the form of holds, under the key of the log and `:r`. Only
--- what is about receipts names that key. Either value may be gone without the other.
--- Where slices of a bucket or a window are out, `|` and 40 bytes for each come behind: holder (8), number (8), units (4),
--- demand (4), when it ends (8), the number of its window (8). Who knows of neither takes that for no state.
--- Every key ends when its state is as good as never seen.
+-- A bucket or a window with receipts is followed by `#`, the number of open receipts (2 bytes), the number of ids of
+-- reports (2), the number of the window (8; 0 for a bucket or a log); then 48 bytes per receipt: id (16), cost (8), the
+-- arrival time right after the charge or the number of its window (for a calendar its end, for a log the time of its
+-- entry) (8), its nths (8), its expiration (8); then 24 bytes per id: id (16), expiration (8). A log is never read as a
+-- whole, so its receipts are stored separately, in the form of holds, under the key of the log plus `:r`. Only
+-- operations on receipts name that key. Either value may expire without the other. A bucket or a window with leased
+-- slices is followed by `|` and 40 bytes per slice: holder (8), number (8), units (4), demand (4), expiration (8), the
+-- number of its window (8). A version that knows neither rejects such a state. Every key expires when its state can be
+-- forgotten.
 --
--- Answers {now, states, admitted, charges}. The states are the texts as they were, or nil; a log is {used, newest, and
--- pairs: a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
--- `admitted` has a number for each evaluation: how many of its copies; of REPORT, whether the message was taken; of
--- GRANT, the units of the slice; of RESERVE, one more than the receipts that were opened, or 0; of the others, how many
--- checks something was done for. A log that was settled is told as it is afterwards. So `charges` has a number for each
--- check of SETTLE_RECEIPT and USED on a log: the units that were charged. Where there is no such check, it is left out.
+-- Returns {now, states, admitted, charges}. The states are the texts as read, or nil; a log is {used, newest, and pairs
+-- of a cost and the time at which the oldest entries that add up to it expire}: its first entry, and those that a
+-- denial waits for. `admitted` has a number for each evaluation: the admitted copies; for REPORT, whether the message
+-- was accepted; for GRANT, the units of the slice; for RESERVE, one more than the receipts opened, or 0; for the
+-- others, the number of checks that something was done for. A log that was settled is returned as it is afterwards, so
+-- `charges` has a number for each check of SETTLE_RECEIPT and USED on a log: the units charged. It is omitted if there
+-- is no such check.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
@@ -83,8 +84,8 @@ local RESERVE, SETTLE_RECEIPT, EXTEND, USED = 11, 12, 13, 14
 local REFUND, OWE = 1, 2
 
 local EXACT = 9007199254740992  -- 2^53
-local WINDOWS = 1048576         -- 2^20: numbers of windows are kept modulo this
-local TOTALS = 4294967296       -- 2^32: and running totals modulo this
+local WINDOWS = 1048576  -- 2^20: window numbers are stored modulo this
+local TOTALS = 4294967296  -- 2^32: running totals are stored modulo this
 
 local KEYS = KEYS
 local keys = #KEYS
@@ -94,32 +95,32 @@ local buckets, plain, needs = input[1], input[2], input[4]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 
--- The states, by the number of their key.
+-- The states, by key number.
 --   bucket, queue   first: whole microseconds of the arrival time   second: its nths
---   windows         first: the number of the window   second: its count   third: the count of the window before
+--   windows         first: the number of the window   second: its count   third: the count of the previous window
 --   of a calendar   first: the end of the window   second: its count
---   holds           second: what the checks of one evaluation hold
---   log             first: what is used   second: what this batch adds to it   logs: the rest
--- One that was never used has -1 for its first number, but for a log.
+--   holds           second: the units held by the checks of one evaluation
+--   log             first: the units used   second: the units added by this batch   logs: the rest
+-- A state that was never used has -1 as its first number, except for a log.
 local first, second, third, logs = {}, {}, {}, nil
-local window = {}   -- the length, of each key that has one
-local changed = {}  -- true: write it; false: remove it
+local window = {}   -- the length, by key
+local changed = {}  -- true: write it; false: delete it
 local states = {}   -- the texts
-local ledgers       -- by key: the slices that are out; nil where no key has any
-local ledger_terms = {}  -- of those that were looked at
-local receipts      -- by key: {open, reported, number of the window}; nil where no key has any
-local beside        -- by the key of a log: that of its receipts; nil where none is named
-local charges       -- what checks on logs were charged without being asked; nil where there was none
+local ledgers       -- by key: the leased slices; nil if no key has any
+local ledger_terms = {}  -- of the ledgers that were read
+local receipts      -- by key: {open, reported, number of the window}; nil if no key has any
+local beside        -- by the key of a log: the key of its receipts; nil if none is named
+local charges       -- units charged to logs without a decision; nil if there are none
 
 ----------------------------------------------------------------------------------------------------------------- read
 
--- Whose key it is, is nobody's business.
+-- The error masks the consumer in the key, which may be personal data.
 local function fail(key)
   local name = string.gsub(KEYS[key], '({[^:]*:).*(}[^}]*)$', '%1...%2')
   return redis.error_reply('FOREIGN the value of ' .. name .. ' is not a state of weir: remove it')
 end
 
--- The two numbers of a text; nil if it is not a state's.
+-- The two numbers of a text; nil if it is not a state.
 local function two_numbers(text)
   local colon = string.find(text, ':', 1, true)
   if not colon then return nil end
@@ -128,15 +129,15 @@ local function two_numbers(text)
   return nil
 end
 
--- A slice is {holder, number, units, demand, ends, window}; a holder is text of 8 bytes.
+-- A slice is {holder, number, units, demand, expiration, window}; a holder is a text of 8 bytes.
 local SLICE, MOST_SLICES = 40, 1024
 local HOLDER, NUMBER, UNITS, DEMAND, ENDS, WINDOW = 1, 2, 3, 4, 5, 6
 
--- A receipt is {id, cost, at, nths, ends}, a report {id, ends}; an id is text of 16 bytes.
+-- A receipt is {id, cost, at, nths, expiration}, a report {id, expiration}; an id is a text of 16 bytes.
 local RECEIPT, REPORTED, RECEIPTS_HEAD, MOST_RECEIPTS = 48, 24, 13, 1024
 local ID, COST, AT, NTHS, UNTIL = 1, 2, 3, 4, 5
 
--- Reads the receipts that begin at `from`. Answers where they end; nil if they are none.
+-- Reads the receipts that start at `from`. Returns the position after them; nil if they are invalid.
 local function read_receipts(key, text, from)
   if #text < from + RECEIPTS_HEAD - 1 then return nil end
   local open, reported, number = struct.unpack('<I2I2I8', text, from + 1)
@@ -159,7 +160,7 @@ local function read_receipts(key, text, from)
   return behind
 end
 
--- The two numbers of a text with receipts or slices, which are read; nil if it is not a state's.
+-- Reads the receipts or slices of a text and returns its two numbers; nil if it is not a state.
 local function with_more(key, text)
   local behind = string.find(text, '[#|]')
   if not behind then return nil end
@@ -229,13 +230,13 @@ for key = buckets + 1, plain do
       if not a then a, b = two_numbers(text) end
       if not a then a, b = with_more(key, text) end
       if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
-      -- The number is the one nearest to that of the present window.
+      -- The number nearest to that of the present window.
       local present = floor(now / length)
       local ahead = (a - present) % WINDOWS
       if ahead >= WINDOWS / 2 then ahead = ahead - WINDOWS end
       local number = present + ahead
       if receipts and receipts[key] then
-        -- They may keep a window for longer than numbers are told apart by the rest.
+        -- Receipts may keep a window for longer than numbers modulo 2^20 are unique.
         number = receipts[key].number
         if number % WINDOWS ~= a % WINDOWS then return fail(key) end
       end
@@ -260,12 +261,12 @@ for key = buckets + 1, plain do
   end
 end
 
--- MGET has nothing for a value of another type. Such a key is not ours to overwrite.
+-- MGET returns nil for a value of another type. Such a key is not ours to overwrite.
 if absent > 0 and call('EXISTS', unpack(missing)) > 0 then
   return redis.error_reply('WRONGTYPE a key of weir holds a value of another type: remove it')
 end
 
--- A log is searched, not read: at most its head and its first entries come at once.
+-- A log is searched, not read: at most its head and its first entries are read at once.
 local HEAD, ENTRY = 8, 12
 local AT_ONCE = 64  -- entries
 local entry_at, first_later, first_reaching
@@ -284,7 +285,7 @@ if plain < keys then
     return at, total
   end
 
-  -- The first entry later than a time, that still counts; the number of entries if there is none.
+  -- The first live entry later than a time; the number of entries if there is none.
   first_later = function(log, at)
     local low, high = log.dropped, log.entries
     if (entry_at(log, low)) > at then return low end
@@ -295,7 +296,7 @@ if plain < keys then
     return low
   end
 
-  -- When the oldest entries, that come to a cost together, are over: the time of the last of them.
+  -- The time of the last of the oldest entries that add up to a cost; they expire one window later.
   first_reaching = function(log, cost)
     local low, high = log.live, log.entries
     while low < high do
@@ -338,8 +339,8 @@ end
 
 --------------------------------------------------------------------------------------------------------------- decide
 
--- How often a worth goes into a room, at most `most` times; both in whole microseconds and nths of N.
--- n <= most keeps n x cost <= burst, and so n x nths < burst x N <= 2^53. The quotient is an estimate, a little too
+-- Returns how many times `worth` fits into `room`, at most `most`; both are in whole microseconds and nths of N.
+-- n <= most keeps n x cost <= burst, and so n x nths < burst x N <= 2^53. The quotient is an estimate, slightly too
 -- high; the comparison is exact.
 local function fitting(room, room_nths, worth, worth_nths, N, most)
   local n = floor((room + room_nths / N) / (worth + worth_nths / N)) + 4
@@ -353,7 +354,7 @@ local function fitting(room, room_nths, worth, worth_nths, N, most)
   return 0
 end
 
--- How far an arrival time lies ahead of another. Nths of another N round up.
+-- How far an arrival time is ahead of another time. Nths that do not fit this term's N round up.
 local function span_ahead(whole, nths, at, term)
   local used = whole - at
   if nths >= input[term + 2] then used, nths = used + 1, 0 end
@@ -363,13 +364,13 @@ local function span_ahead(whole, nths, at, term)
   return used, nths
 end
 
--- What is used of a bucket: how far its arrival time lies ahead of a time.
+-- The usage of a bucket: how far its arrival time is ahead of a time.
 local function ahead_of(at, key, term)
   return span_ahead(first[key], second[key], at, term)
 end
 
--- After a denial of a cost that is not 0: a bucket's state that lies beyond reach is brought within it. Else it would
--- deny for as long as the numbers did that it was written under.
+-- After a denial of a cost that is not 0: moves a bucket state that is beyond reach to the reach. Otherwise it would
+-- deny for as long as the numbers imply under which it was written.
 local function bring_within_reach(key, term)
   if input[term] > QUEUE or input[term + 1] == 0 then return end
   local used, nths = ahead_of(now, key, term)
@@ -379,7 +380,7 @@ local function bring_within_reach(key, term)
   changed[key] = true
 end
 
--- The slices of a key in the order in which they end.
+-- The slices of a key in the order of expiration.
 local function by_end(slices)
   local order = {}
   for i = 1, #slices do order[i] = i end
@@ -391,7 +392,7 @@ local function by_end(slices)
   return order
 end
 
--- To make a function takes time, and most batches need few: so these are made where they are needed.
+-- Creating a function takes time, and most batches need few: so these are created on demand.
 local share, rolled, in_calendar, fits, charge, note_waits, decide
 local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held
 local owe_units, refund_log, refund, decide_in_steps, settle, forget, report, grant
@@ -401,7 +402,7 @@ if needs > 0 or ledgers then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
   share = function(count, part, whole)
     local quotient = floor(count * part / whole)
-    -- The quotient is off by one at most. What is left over says so; in limbs of 17 bits no step of it passes 2^53,
+    -- The quotient is off by at most one, which the remainder shows; in limbs of 17 bits no step of it exceeds 2^53,
     -- since the result is small.
     local part_low, whole_low = part % 131072, whole % 131072
     local part_rest, whole_rest = (part - part_low) / 131072, (whole - whole_low) / 131072
@@ -416,7 +417,7 @@ if needs > 0 or ledgers then
     return quotient
   end
 
-  -- What is used of a counter, and the counter in the present window: its number, its count, and the count before.
+  -- The usage of a counter, and the counter in the present window: its number, its count, and the previous count.
   rolled = function(key, length)
     local number, count, previous = first[key], second[key], third[key]
     local present = floor(now / length)
@@ -430,8 +431,8 @@ if needs > 0 or ledgers then
     return share(previous, length - into, length) + count, number, count, previous
   end
 
-  -- Of a window of a calendar: its end and its count, now. A state that is not over and ends nearer to the end of this
-  -- window than to its start counts it, by other edges.
+  -- A calendar window's end and count, now. A state that has not expired counts for this window if its end is nearer to
+  -- the window's end than to its start, even if it was written with other edges.
   in_calendar = function(key, term)
     local at = term + 4
     if now >= input[at + 2] then at = at + 2 elseif now >= input[at + 1] then at = at + 1 end
@@ -461,7 +462,7 @@ if needs > 0 or ledgers then
         n = fitting(room, room_nths, worth, worth_nths, N, n)
       end
       if of == QUEUE then
-        -- The n-th waits for what the others before it use.
+        -- The n-th copy waits for what the previous ones use.
         local wait, wait_nths = input[term + 13] - used, -nths
         if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
         if wait < 0 then return 0 end
@@ -469,7 +470,7 @@ if needs > 0 or ledgers then
       end
       return n
     end
-    if of == HOLDS then return cost == 0 and copies or 0 end  -- without a receipt
+    if of == HOLDS then return cost == 0 and copies or 0 end  -- a hold needs a receipt
     if of == FIXED and input[term + 3] == 0 then
       local _
       _, used = in_calendar(key, term)
@@ -489,13 +490,13 @@ if needs > 0 or ledgers then
     return n
   end
 
-  -- How many of `copies` one check admits, one after the other, with what is held.
+  -- Returns how many of `copies` identical checks are admitted one after the other. Leased units count as used.
   fits = function(key, term, copies)
     if ledgers and ledgers[key] then return with_held(key, term, fits_as_it_is, copies) end
     return fits_as_it_is(key, term, copies)
   end
 
-  -- Charges a check n times. It has to fit.
+  -- Charges a check n times. It must fit.
   charge = function(key, term, n)
     local of, cost = input[term], input[term + 1]
     if cost == 0 then return end
@@ -511,7 +512,7 @@ if needs > 0 or ledgers then
         worth_nths = worth_nths % N
       end
       used = used + worth
-      -- nths + worth_nths could pass 2^53.
+      -- The sum nths + worth_nths could exceed 2^53, so it is not computed.
       if nths >= N - worth_nths then
         used, nths = used + 1, nths - (N - worth_nths)
       else
@@ -529,12 +530,12 @@ if needs > 0 or ledgers then
       local _, number, count, previous = rolled(key, input[term + 3])
       first[key], second[key], third[key] = number, count + n * cost, previous
     else
-      second[key] = second[key] + n * cost  -- of a log, or held
+      second[key] = second[key] + n * cost  -- for a log or held units
     end
     changed[key] = true
   end
 
-  -- Notes what a node wants to know of a log to say when to come back: of a check that is denied, and of a debt.
+  -- Notes what a node needs of a log to compute waits: for a denied check, and for a debt.
   note_waits = function(key, term, denied)
     local cost, limit = input[term + 1], input[term + 2]
     local used = first[key] + second[key]
@@ -543,7 +544,7 @@ if needs > 0 or ledgers then
     if used > limit then waits[used - limit], waits[used - limit + 1] = true, true end
   end
 
-  -- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
+  -- DECIDE and LOOK: the number of admitted copies. All checks admit, or none is charged.
   decide = function(operation, copies, from, to)
     if ledgers then
       for at = from, to, 2 do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
@@ -573,8 +574,8 @@ if needs > 0 or ledgers then
 end
 
 if needs > 1 then
-  -- Settling upward is never denied, and ends in a debt of at most one capacity. Twice a capacity is all that fits.
-  -- Of a log, answers what was charged.
+  -- Settling upward is never denied. It goes into a debt of at most one capacity, so at most two capacities are used.
+  -- For a log, returns the units charged.
   owe_units = function(key, term, more)
     local of = input[term]
     if of == HOLDS then return end
@@ -630,7 +631,7 @@ if needs > 1 then
     return more
   end
 
-  -- What was charged behind an arrival time lies nearer by what was given back.
+  -- Moves the receipts after an arrival time earlier by what was given back.
   local function lower(key, term, at, nths, back, back_nths)
     if not receipts or not receipts[key] or (back == 0 and back_nths == 0) then return end
     local N = input[term + 2]
@@ -646,7 +647,7 @@ if needs > 1 then
     end
   end
 
-  -- Takes off a bucket at most `most`, of a charge of which so much is visible. Answers what it was.
+  -- Credits a bucket with at most `most`, and at most the visible part of the charge. Returns the credit.
   local function credit(key, term, most, max_nths, visible, visible_nths)
     local N = input[term + 2]
     local used, nths = ahead_of(now, key, term)
@@ -659,7 +660,7 @@ if needs > 1 then
     return back, back_nths
   end
 
-  -- The whole of a log, with what this batch added to it as an entry, and then without what is over.
+  -- The whole log without its expired entries. What this batch added is its last entry.
   local function whole_log(key, log)
     local bytes = log.bytes
     if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
@@ -677,8 +678,8 @@ if needs > 1 then
     return bytes
   end
 
-  -- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then.
-  -- Whichever side of the entry is the shorter is counted anew.
+  -- Deducts a cost from the charged entry of a log, if it still counts, and writes the log. The totals on the shorter
+  -- side of the entry are recomputed.
   refund_log = function(key, units, charged)
     local log = logs[key]
     if second[key] > 0 then whole_log(key, log) end
@@ -696,7 +697,7 @@ if needs > 1 then
     end
     local cost = (total - previous) % TOTALS
     if units > cost then units = cost end
-    -- The totals fall from the entry on; or, which is the same to their differences, they rise before it.
+    -- The totals decrease from the entry on; or, which is the same for their differences, they increase before it.
     local from, to, shift = index, log.entries - 1, -units
     if index - dropped < log.entries - index then
       from, to, shift = dropped, index - 1, units
@@ -737,7 +738,7 @@ if needs > 1 then
     changed[key] = true
   end
 
-  -- Gives back what was charged and turned out not to be used, where it still counts.
+  -- Gives back what was charged and not used, where it still counts.
   refund = function(key, term)
     local of = input[term]
     if of <= QUEUE then
@@ -745,7 +746,7 @@ if needs > 1 then
       local used, used_nths = ahead_of(now, key, term)
       local visible, visible_nths = used, used_nths
       if of == QUEUE then
-        -- Only the newest turn can be given back: it begins when it was charged.
+        -- Only the newest turn can be given back: it starts when it was charged.
         local begin, nths = first[key] - input[term + 13], second[key] - input[term + 14]
         if nths < 0 then begin, nths = begin - 1, nths + N end
         if nths > 0 then begin = begin + 1 end
@@ -780,9 +781,9 @@ if needs > 1 then
     end
   end
 
-  -- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial
-  -- takes all of it back. Numbers of checks are `step` apart. `open`: of which the receipt is open, so that nothing is
-  -- charged; `marks`: where each charge lies.
+  -- Checks one after the other, for a key that occurs twice in a group: the second check sees the first charge. A
+  -- denial undoes everything. Checks are `step` numbers apart. `open`: checks whose receipt is open, so that nothing is
+  -- charged; `marks`: the position of each charge.
   decide_in_steps = function(from, to, keep, step, open, marks)
     if ledgers then
       for at = from, to, step do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
@@ -823,12 +824,12 @@ if needs > 1 then
     return all
   end
 
-  -- The receipts of a key are to be written.
+  -- Marks the receipts of a key to be written.
   local function touch_receipts(key)
     changed[beside and beside[key] or key] = true
   end
 
-  -- The receipts of a key, without those that have ended.
+  -- The receipts of a key, without expired ones.
   local function receipts_of(key)
     local of = receipts and receipts[key]
     if not of then return {open = {}, reported = {}} end
@@ -901,14 +902,14 @@ if needs > 1 then
     end
   end
 
-  -- The number of the window in which a charge of now lies, or of which it was.
+  -- The number of the window in which a charge made now counts.
   local function charged_window(key, term)
     if ledgers and ledgers[key] then return window_at(key, term) end
     local number = floor(now / input[term + 3])
     return first[key] > number and first[key] or number
   end
 
-  -- 1 if a check can hold its units beside what is held, and what those before it in its evaluation hold.
+  -- Returns 1 if the units of a check fit in addition to those held and those of earlier checks in its evaluation.
   hold_fits = function(at, is_open)
     local key, term = input[at], input[at + 1]
     if is_open then return 1 end
@@ -922,7 +923,7 @@ if needs > 1 then
     return 1
   end
 
-  -- So many units of holds, the oldest first.
+  -- Releases held units, oldest first.
   end_oldest = function(key, units)
     local of = receipts_of(key)
     while units > 0 and of.open[1] do
@@ -973,7 +974,7 @@ if needs > 1 then
     return opened
   end
 
-  -- What is still visible of a reserved charge, at most so many units.
+  -- Gives back what is still visible of a reserved charge, at most `units`.
   local function give_back(key, term, receipt, units)
     local of = input[term]
     if of == HOLDS then return end
@@ -992,7 +993,8 @@ if needs > 1 then
     lower(key, term, receipt[AT], receipt[NTHS], back, back_nths)
   end
 
-  -- Each does something for one check. Answers 1 if it did, and of a log the units that were charged.
+  -- Each of these functions operates on one check. It returns 1 if something was done and, for a log, the units
+  -- charged.
 
   settle_receipt = function(key, term, id, actual)
     if ledgers then expire(key, term) end
@@ -1026,7 +1028,7 @@ if needs > 1 then
       for _, one in ipairs(of.reported) do
         if one[1] == id then return 0 end
       end
-      if #of.reported < MOST_RECEIPTS then  -- else it is charged, and a repetition would be, too
+      if #of.reported < MOST_RECEIPTS then  -- else it is charged, and so would be a repetition
         of.reported[#of.reported + 1] = {id, now + 3600000000}
         keep_receipts(key, of)
       end
@@ -1035,7 +1037,7 @@ if needs > 1 then
     return 1
   end
 
-  local taken, grants = {}, 0  -- whether each message was, in their order; how many of them came to their grant
+  local taken, grants = {}, 0  -- whether each message was accepted, in order; how many have reached their grant
 
   report = function(key, term, holder, number, keep, back, unasked)
     ledgers = ledgers or {}
@@ -1062,7 +1064,7 @@ if needs > 1 then
     return 1
   end
 
-  -- What is neither used nor held.
+  -- The units that are neither used nor leased.
   local function units_left(key, term)
     if input[term] <= QUEUE then
       local used, nths = ahead_of(now, key, term)
@@ -1156,7 +1158,7 @@ if ledgers or needs > 1 then
     first[key], second[key] = at + used, nths
   end
 
-  -- Units that were used: at a time; of a window, in the one that they were granted in.
+  -- Charges used units at a time or, for a window, in the window in which they were granted.
   charge_units = function(key, term, units, number, at)
     local of = input[term]
     local capacity = of <= QUEUE and input[term + 11] or input[term + 2]
@@ -1189,7 +1191,7 @@ if ledgers or needs > 1 then
     return number
   end
 
-  -- A state that is over would be gone if the slices did not keep it.
+  -- Resets an expired state that only the slices have kept alive.
   forget_if_over = function(key, term)
     if input[term] <= QUEUE then
       if first[key] + (second[key] > 0 and 1 or 0) <= now then first[key], second[key] = -1, 0 end
@@ -1206,7 +1208,7 @@ if ledgers or needs > 1 then
     end
   end
 
-  -- Slices whose time is over are charged, each at its end.
+  -- Charges expired slices, each at its expiration.
   expire = function(key, term)
     local slices, some = ledgers[key], false
     ledger_terms[key] = term
@@ -1228,7 +1230,7 @@ if ledgers or needs > 1 then
     end
   end
 
-  -- What `work` says of a state as if all that is held were used now.
+  -- The result of `work` on a state as if all leased units were used now.
   with_held = function(key, term, work, copies)
     local a, b, c = first[key], second[key], third[key]
     if input[term] <= QUEUE then
@@ -1262,12 +1264,12 @@ while at < last do
   local operation = input[at]
   evaluation = evaluation + 1
   if ledgers and operation <= DECIDE_ALIKE and ledgers[input[at + operation]] then
-    -- input[at + operation] is the key of either.
+    -- In both short forms, input[at + operation] is the key.
     local copies = operation == DECIDE_ALIKE and input[at + 1] or 1
     admitted[evaluation] = decide(DECIDE, copies, at + operation, at + operation)
     at = at + operation + 2
   elseif operation == DECIDE_ONE then
-    -- fits and charge, for a bucket and a cost that is not 0.
+    -- The same as fits and charge, inlined for a bucket and a cost that is not 0.
     local key, term = input[at + 1], input[at + 2]
     local N = input[term + 2]
     local used, nths = first[key] - now, second[key]
@@ -1275,7 +1277,7 @@ while at < last do
     if used < 0 then used, nths = 0, 0 end
     local after, after_nths = used + input[term + 7], input[term + 8]
     if nths > 0 then
-      -- nths + after_nths could pass 2^53.
+      -- The sum nths + after_nths could exceed 2^53, so it is not computed.
       if nths >= N - after_nths then
         after, after_nths = after + 1, nths - (N - after_nths)
       else
@@ -1293,7 +1295,7 @@ while at < last do
     end
     at = at + 3
   elseif operation == DECIDE_ALIKE then
-    -- The same, so many times.
+    -- The same for several copies.
     local copies, key, term = input[at + 1], input[at + 2], input[at + 3]
     local N, n = input[term + 2], input[term + 12]
     local used, nths = first[key] - now, second[key]
@@ -1376,7 +1378,7 @@ while at < last do
 end
 
 if plain < keys then
-  -- What the node is told of a log: as it was, or, when it was settled, as it is.
+  -- A log as returned to the node: as it was read or, if it was settled, as it is now.
   local function told(key, log)
     local used, newest = first[key], log.newest
     local costs = {}
@@ -1404,7 +1406,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- write
 
--- The slices of a key, as they stand behind its state; nothing if there are none.
+-- The slices of a key in the form in which they follow its state; empty if there are none.
 local function slices_text(key)
   local slices = ledgers and ledgers[key]
   if not slices or #slices == 0 then return '' end
@@ -1416,7 +1418,7 @@ local function slices_text(key)
   return '|' .. table.concat(packed)
 end
 
--- The receipts of a key, as they stand behind its state, and when the last of them ends; nothing if there are none.
+-- The receipts of a key in the form in which they follow its state, and the last expiration; empty if there are none.
 local function receipts_text(key, number)
   local of = receipts and receipts[key]
   if not of or (#of.open == 0 and #of.reported == 0) then return '', 0 end
@@ -1432,7 +1434,7 @@ local function receipts_text(key, number)
   return '#' .. table.concat(packed), over
 end
 
--- When a bucket is full again, if each slice is used up.
+-- When a bucket is full again, if each slice is used.
 local function over_with_slices(key, term, over)
   local a, b = first[key], second[key]
   for _, slice in ipairs(by_end(ledgers[key])) do
@@ -1448,7 +1450,7 @@ for key = 1, buckets do
   local keep = changed[key]
   if keep ~= nil then
     local a, b = first[key], second[key]
-    -- When it is over, and from there to whole milliseconds, rounded up.
+    -- When it expires, rounded up to whole milliseconds.
     local over = b == 0 and a or a + 1
     local slices = keep and slices_text(key) or ''
     if slices ~= '' then over = over_with_slices(key, ledger_terms[key], over) end
@@ -1526,8 +1528,8 @@ for key = buckets + 1, plain do
 end
 
 if plain < keys then
-  -- Appends what was charged, all of it at one time. A log that is short, or half of it over, is written anew without
-  -- what is over.
+  -- Appends what was charged, all at one time. A log that is short, or half expired, is rewritten without the expired
+  -- entries.
   local function append(key, log)
     local at = log.newest > now and log.newest or now
     local entry = struct.pack('<I8I4', at, (log.total + second[key]) % TOTALS)

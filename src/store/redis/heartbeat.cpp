@@ -13,11 +13,11 @@ namespace {
 using wire::resp::Reply;
 using wire::resp::ReplyType;
 
-// Until the first is sent: a node that starts is counted as soon as it is connected.
+// The delay of the first beat: a starting node is counted as soon as it is connected.
 constexpr Duration before_the_first = std::chrono::milliseconds(50);
 
-// KEYS: the hash. ARGV: who beats, what it says, for how many milliseconds lines are kept. A line begins with the
-// store's time; one that is far from it, in either direction, is nobody's any more.
+// KEYS: the hash. ARGV: the node's id, its line, and the lifetime of lines in milliseconds. A line starts with the
+// store's time; a line that is far from it, in either direction, is stale.
 constexpr std::string_view script = R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -39,7 +39,7 @@ return current
 )lua";
 constexpr std::string_view kept_milliseconds = "10000";
 
-// Within a script servers say it in other words than NOPERM, by their version.
+// Within a script, the error for missing permissions depends on the server's version.
 bool is_about_rights(std::string_view error) noexcept {
   return error_kind(error) == ErrorKind::no_permission || error.find("ACL failure") != std::string_view::npos ||
          error.find("user executing the script") != std::string_view::npos;
@@ -107,17 +107,18 @@ void Heartbeat::take(const Reply* reply) {
     lines.push_back({id, (*at).text()});
   }
   list_.take(lines, net::SteadyTime::clock::now());
-  if (std::exchange(is_refused_, false) && options_.log) options_.log(News::good, "heartbeat: nodes are counted again");
-  const std::uint32_t before = std::exchange(told_, list_.count());
-  if (before != told_ && options_.on_count) options_.on_count(told_);
+  if (std::exchange(is_refused_, false) && options_.log)
+    options_.log(Severity::info, "heartbeat: counting nodes again");
+  const std::uint32_t before = std::exchange(reported_count_, list_.count());
+  if (before != reported_count_ && options_.on_count) options_.on_count(reported_count_);
 }
 
 void Heartbeat::refused(std::string_view error) {
   counts_.failed.raise();
   if (std::exchange(is_refused_, true) || !options_.log) return;
   const bool lacks_rights = is_about_rights(error);
-  options_.log(News::bad, "heartbeat: nodes are not counted: the store says " + std::string(error) +
-                              (lacks_rights ? "; docs/operations.md has the rights that the user needs" : ""));
+  options_.log(Severity::warning, "heartbeat failed, nodes are not counted: " + std::string(error) +
+                                      (lacks_rights ? "; docs/shared-store.md lists the required permissions" : ""));
 }
 
 }  // namespace weir::store::redis

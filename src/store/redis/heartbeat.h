@@ -1,13 +1,13 @@
-// Says once a second, in the store, that this node is there, and reads who else is: one hash with a line for each node,
-// written and read by one short script, over the connections that decide.
+// Registers this node in the store once per second and reads the other nodes: one hash with a line per node, written
+// and read by one short script over the connections that decide.
 //
-// The hash has one key, so it is in one slot of a cluster. Lines that nobody writes any more are removed by the node
-// that beats next, by the store's clock; the whole expires with the last node.
+// The hash is one key, so it is in one slot of a cluster. Stale lines are removed by the next node that beats, by the
+// store's clock; the hash expires after the last node.
 //
-// A beat that fails is no failure of the store: it is counted, the list stands as it is, and the next one is tried a
-// second later. Nothing waits for a beat.
+// A failed beat does not count as a failure of the store: it is counted, the list stays unchanged, and the next beat is
+// sent a second later. Nothing waits for a beat.
 //
-// On the loop's thread, or while the loop does not run. The store outlives it, unless the loop will not run any more.
+// Used on the loop's thread, or while the loop does not run. The store must outlive it, or the loop must not run again.
 #pragma once
 
 #include <cstdint>
@@ -29,31 +29,31 @@ namespace weir::store::redis {
 // The loop's thread writes, any thread reads.
 struct HeartbeatCounts {
   base::Counter sent;
-  base::Counter failed;  // with those that could not be sent
+  base::Counter failed;  // including beats that could not be sent
 };
 
 class Heartbeat {
  public:
   struct Options {
-    std::string key;                                              // of the hash
-    std::function<NodeFacts()> facts;                             // of this node, now
-    std::function<void(std::uint32_t nodes)> on_count = nullptr;  // when it is another
-    // One line, when beats begin to be refused, and when they are not any more.
-    std::function<void(News news, const std::string& line)> log = nullptr;
+    std::string key;                                              // key of the hash
+    std::function<NodeFacts()> facts;                             // returns the current facts about this node
+    std::function<void(std::uint32_t nodes)> on_count = nullptr;  // called when the count changes
+    // Receives one line when beats start to fail, and one when they succeed again.
+    std::function<void(Severity severity, const std::string& line)> log = nullptr;
   };
 
-  // `prefix` is that of all keys.
+  // `prefix` is the prefix of all keys.
   [[nodiscard]] static std::string key(std::string_view prefix) { return std::string(prefix) + "{nodes}"; }
 
-  // `list` and `counts` outlive it.
+  // `list` and `counts` must outlive this object.
   Heartbeat(net::Loop& loop, RedisStore& store, NodeList& list, HeartbeatCounts& counts, Options options);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  // Sends the first beat now, unless it was sent.
+  // Sends the first beat now, unless it was already sent.
   void begin();
-  // The last beat, which says so; others need not wait for this node then.
+  // Sends the last beat, which announces that the node leaves; other nodes stop counting it at once.
   void leave();
 
  private:
@@ -69,10 +69,10 @@ class Heartbeat {
   net::Timer timer_;
   net::SteadyTime due_;
   std::uint64_t number_ = 0;
-  std::uint32_t told_ = 0;  // the count; 0: none yet
+  std::uint32_t reported_count_ = 0;  // 0: none yet
   bool in_flight_ = false;
   bool is_refused_ = false;
-  std::shared_ptr<Heartbeat*> self_;  // null inside: replies find it gone
+  std::shared_ptr<Heartbeat*> self_;  // points to null after destruction; late replies test that
 };
 
 }  // namespace weir::store::redis

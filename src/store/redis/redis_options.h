@@ -1,4 +1,4 @@
-// Which Redis a store is on, and how patient it is with it.
+// Options of a Redis store: servers, credentials and timeouts.
 #pragma once
 
 #include <chrono>
@@ -16,36 +16,36 @@
 
 namespace weir::store::redis {
 
-// The servers that know where the master is.
+// The Sentinels that know the master's address.
 struct SentinelOptions {
   std::vector<net::Endpoint> servers;
-  std::string master;  // the name that they have for it
+  std::string master;  // the master's name
   std::string user;
   std::string password;
   std::shared_ptr<const net::TlsClientContext> tls;
 };
 
-enum class News : std::uint8_t { good, bad };
+enum class Severity : std::uint8_t { info, warning };
 
 struct RedisOptions {
-  // One server; or some of a cluster, which name the others. With Sentinel: none.
+  // One server, or some nodes of a cluster, from which the others are discovered. Empty with Sentinel.
   std::vector<net::Endpoint> servers;
   std::optional<SentinelOptions> sentinel;
   std::string user;
   std::string password;
   int database = 0;
-  std::shared_ptr<const net::TlsClientContext> tls;  // null: plain
+  std::shared_ptr<const net::TlsClientContext> tls;  // null: plain text
   std::string server_name;
   std::string client_name = "weir";
 
-  // Of one group, from submit() on.
+  // The timeout of one group, measured from submit().
   Duration timeout = std::chrono::milliseconds(10);
-  // From connecting until the connection is ready.
-  Duration timeout = std::chrono::seconds(1);
-  Breaker::Options breaker;  // `slow` is the timeout
+  // The time within which a connection must be ready.
+  Duration connect_timeout = std::chrono::seconds(1);
+  Breaker::Options breaker;  // `slow` is set to the timeout
 
-  // One line, when something changes; on the loop's thread.
-  std::function<void(News news, const std::string& line)> log;
+  // Receives one line per event, on the loop's thread.
+  std::function<void(Severity severity, const std::string& line)> log;
 };
 
 }  // namespace weir::store::redis

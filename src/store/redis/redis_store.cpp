@@ -40,7 +40,7 @@ RedisStore::~RedisStore() {
   *self_ = nullptr;
   closing_ = true;
   watch_.reset();
-  for (const Deferred& one : std::exchange(deferred_, {})) fail(*one.group, Failure::away, counts_);
+  for (const Deferred& one : std::exchange(deferred_, {})) fail(*one.group, Failure::unavailable, counts_);
   servers_.clear();
   sum_up();
 }
@@ -48,7 +48,7 @@ RedisStore::~RedisStore() {
 void RedisStore::submit(Batch batch) {
   for (Group* group : batch) {
     if (route(*group)) continue;
-    group->failure = Failure::away;
+    group->failure = Failure::unavailable;
     group->decided = group->admitted = false;
     group->callback->answered(*group);
   }
@@ -63,16 +63,16 @@ bool RedisStore::route(Group& group) {
   return servers_.front().queue->submit(group, 0);
 }
 
-// A slot that has moved is found by its next command, when the map is here.
-bool RedisStore::try_query(std::string_view key, std::string_view command, ServerQueue::Told told) {
+// Follows no redirection: after a slot has migrated, commands fail until the map is updated.
+bool RedisStore::try_query(std::string_view key, std::string_view command, ServerQueue::ReplyHandler handler) {
   if (closing_ || topology_ == Topology::unknown) return false;
-  if (topology_ != Topology::cluster) return servers_.front().queue->try_query(command, std::move(told));
+  if (topology_ != Topology::cluster) return servers_.front().queue->try_query(command, std::move(handler));
   ServerQueue* const queue = routes_.queue_of(cluster_slot(key));
   if (queue == nullptr) return false;
-  return queue->try_query(command, [this, told = std::move(told)](const wire::resp::Reply* reply) {
+  return queue->try_query(command, [this, handler = std::move(handler)](const wire::resp::Reply* reply) {
     const bool is_error = reply != nullptr && reply->is(wire::resp::ReplyType::error);
-    if (is_error && store_error(error_kind(reply->text())) == StoreError::cluster_down) want_map();
-    told(reply);
+    if (is_error && store_error(error_kind(reply->text())) == StoreError::cluster_down) request_map();
+    handler(reply);
   });
 }
 
@@ -86,30 +86,31 @@ bool RedisStore::ready() const noexcept {
   return connected() && std::ranges::all_of(servers_, answers) && (topology_ != Topology::cluster || has_map_);
 }
 
-void RedisStore::tell_ready() {
+void RedisStore::notify_ready() {
   if (on_ready_ && !closing_ && ready()) std::exchange(on_ready_, nullptr)();
 }
 
 ServerQueue& RedisStore::add_queue() {
   servers_.push_back({std::make_unique<ServerQueue>(loop_, options_, counts_, static_cast<ServerQueue::Owner&>(*this)),
-                      Told::nothing, SteadyTime::clock::now()});
+                      LoggedState::none, SteadyTime::clock::now()});
   return *servers_.back().queue;
 }
 
-// One server among several that is not of a cluster would be a truth of its own: refused.
+// Rejects a server that is not part of a cluster if several are configured: it would have its own state.
 Result<void> RedisStore::on_info(ServerQueue& queue, const ServerInfo& info) {
   if (topology_ == Topology::sentinel) return {};
   if (!info.cluster) {
-    if (topology_ == Topology::cluster) return failure(queue.endpoint().text(), "is not of a cluster any more");
+    if (topology_ == Topology::cluster) return failure(queue.endpoint().text(), "is no longer part of a cluster");
     if (options_.servers.size() > 1) {
-      return failure(queue.endpoint().text(), "is not of a cluster; give one url, or those of one cluster");
+      return failure(queue.endpoint().text(), "is not part of a cluster; configure one url, or those of one cluster");
     }
     topology_ = Topology::single;
     return {};
   }
-  if (options_.database != 0) return failure(queue.endpoint().text(), "is of a cluster, which has database 0 only");
+  if (options_.database != 0)
+    return failure(queue.endpoint().text(), "is part of a cluster, which supports only database 0");
   topology_ = Topology::cluster;
-  map_wanted_ = true;
+  map_requested_ = true;
   return {};
 }
 
@@ -123,8 +124,8 @@ bool RedisStore::on_refused(ServerQueue& queue, const ScriptCall& call, std::str
   if (closing_) return false;
   if (topology_ == Topology::cluster) return redirect(queue, call, error);
   if (topology_ != Topology::sentinel || error_kind(error) != ErrorKind::read_only) return false;
-  queue.complain(StoreError::read_only, error);
-  queue.hold();
+  queue.report_error(StoreError::read_only, error);
+  queue.pause();
   const auto members = call.batch.members();
   for (std::size_t i = 0; i < members.size(); ++i) queue.enqueue(*members[i], call.deadlines[i], call.slot);
   watch_->find();
@@ -134,7 +135,7 @@ bool RedisStore::on_refused(ServerQueue& queue, const ScriptCall& call, std::str
 void RedisStore::on_master(const net::Endpoint& master) {
   ServerQueue& queue = *servers_.front().queue;
   if (queue.leads_to(master)) return;
-  if (queue.connected()) log(News::good, "the master is now " + master.text());
+  if (queue.connected()) log(Severity::info, "switched to master " + master.text());
   queue.connect(master);
 }
 
@@ -145,26 +146,26 @@ void RedisStore::on_sentinel_lost(const std::string& what) {
 
 void RedisStore::on_change(ServerQueue& queue) {
   for (Server& server : servers_) {
-    if (server.queue.get() == &queue) tell(server);
+    if (server.queue.get() == &queue) log_state(server);
   }
   sum_up();
-  tell_ready();
-  if (topology_ == Topology::cluster && queue.state() != BreakerState::half_open) want_map();
+  notify_ready();
+  if (topology_ == Topology::cluster && queue.state() != BreakerState::half_open) request_map();
 }
 
-void RedisStore::tell(Server& server) {
+void RedisStore::log_state(Server& server) {
   const ServerQueue& queue = *server.queue;
-  if (queue.state() == BreakerState::closed && queue.connected() && server.told != Told::answers) {
-    server.told = Told::answers;
-    log(News::good, queue.endpoint().text() + " answers");
+  if (queue.state() == BreakerState::closed && queue.connected() && server.logged != LoggedState::available) {
+    server.logged = LoggedState::available;
+    log(Severity::info, queue.endpoint().text() + " is available");
     if (queue.evicts()) {
-      log(News::bad,
-          queue.endpoint().text() + " may evict keys, and so forget limits; set its maxmemory-policy to noeviction");
+      log(Severity::warning,
+          queue.endpoint().text() + " may evict keys, which resets limits; set its maxmemory-policy to noeviction");
     }
   }
-  if (queue.state() == BreakerState::open && server.told != Told::away && !closing_) {
-    server.told = Told::away;
-    log(News::bad, queue.complaint() + "; until it answers, each limit's on_store_failure decides");
+  if (queue.state() == BreakerState::open && server.logged != LoggedState::unavailable && !closing_) {
+    server.logged = LoggedState::unavailable;
+    log(Severity::warning, queue.last_error() + "; each limit's on_store_failure applies until it is available");
   }
 }
 
@@ -193,8 +194,8 @@ void RedisStore::tick(SteadyTime now) {
   if (topology_ == Topology::cluster) tick_cluster(now);
 }
 
-void RedisStore::log(News news, const std::string& line) const {
-  if (options_.log) options_.log(news, "store: " + line);
+void RedisStore::log(Severity severity, const std::string& line) const {
+  if (options_.log) options_.log(severity, "store: " + line);
 }
 
 void RedisStore::refund(const store::Check& check, const core::Charged& charged, Slot slot) {

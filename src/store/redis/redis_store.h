@@ -1,12 +1,12 @@
-// Limits shared through Redis: a single server, one that Sentinels watch over, or a cluster. Which of the two without
-// Sentinels it is, the servers say themselves.
+// Limits shared through Redis: a single server, a master watched by Sentinels, or a cluster. Without Sentinels, the
+// servers themselves tell whether they are a cluster.
 //
-// Made, used and destroyed on the loop's thread (or while the loop does not run); not destroyed from within
-// Callback::answered. What is under way then is answered before the destructor returns, with `away` or `lost`, and
-// nobody is answered afterwards. The loop outlives it.
+// Created, used and destroyed on the loop's thread (or while the loop does not run); never destroyed from within
+// Callback::answered. The destructor answers all groups in flight, with `unavailable` or `lost`, and none afterwards.
+// The loop must outlive the store.
 //
-// It connects by itself, now and whenever it has to. Until it is connected, and while a server is away, submit() says
-// so at once. Server queues have the servers (server_queue.h); a cluster's routes say which keys are whose (cluster.h).
+// It connects and reconnects by itself. Until it is connected, and while a server is unavailable, submit() fails groups
+// at once. Server queues own the connections (server_queue.h); the routes of a cluster map keys to queues (cluster.h).
 #pragma once
 
 #include <algorithm>
@@ -37,12 +37,12 @@
 
 namespace weir::store::redis {
 
-// Which queue leads to the master of a slot.
+// Maps slots to the queue of their master.
 class ClusterRoutes {
  public:
   ClusterRoutes() : queues_(cluster_slots, nullptr) {}
 
-  // Null: nobody has it.
+  // Null if no server has the slot.
   [[nodiscard]] ServerQueue* queue_of(Slot slot) const noexcept { return queues_[slot]; }
   void set(Slot slot, ServerQueue* queue) noexcept { queues_[slot] = queue; }
   [[nodiscard]] bool lead_to(const ServerQueue& queue) const noexcept {
@@ -59,36 +59,36 @@ class RedisStore final : public Store,
                          private SplitGroup::Owner,
                          private RefundGroup::Owner {
  public:
-  // `counts` outlives it.
+  // `counts` must outlive this object.
   RedisStore(net::Loop& loop, RedisOptions options, StoreCounts& counts);
   ~RedisStore() override;
 
   using Store::submit;
   void submit(Batch batch) override;
 
-  // One command about one key, beside the groups; tried once, and never sent on to another server. `told` is called
-  // once, with null if the connection ends before the reply. False: the key's server is away, and `told` is not called.
-  [[nodiscard]] bool try_query(std::string_view key, std::string_view command, ServerQueue::Told told);
+  // Sends one command about one key, independent of groups; it is tried once and never redirected. `handler` is called
+  // once, with null if the connection is lost before the reply. Returns false, without a call, if unavailable.
+  [[nodiscard]] bool try_query(std::string_view key, std::string_view command, ServerQueue::ReplyHandler handler);
 
-  // Every server that is known answers.
+  // True if every known server is connected.
   [[nodiscard]] bool connected() const noexcept;
 
-  // Whether groups would be decided: connected, no breaker open, and of a cluster the map of its slots is known.
+  // True if groups would be decided: connected, no breaker open, and for a cluster the slot map is known.
   [[nodiscard]] bool ready() const noexcept;
-  // Calls `told` once, when it is ready for the first time. From within the store: it must not submit there and then.
-  void on_ready(std::function<void()> told) { on_ready_ = std::move(told); }
+  // Calls `callback` once, when first ready. It is called from within the store and must not submit.
+  void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
  private:
   enum class Topology : std::uint8_t { unknown, single, sentinel, cluster };
-  enum class Told : std::uint8_t { nothing, answers, away };
+  enum class LoggedState : std::uint8_t { none, available, unavailable };
 
   struct Server {
     std::unique_ptr<ServerQueue> queue;
-    Told told = Told::nothing;  // in the log
-    SteadyTime routed_at{};     // in a cluster: when it was last seen to have slots
+    LoggedState logged = LoggedState::none;  // as last logged
+    SteadyTime routed_at{};                  // in a cluster: when it last had slots
   };
 
-  // A group that no server would take, and that is tried again soon.
+  // A group that no server accepted; it is retried soon.
   struct Deferred {
     Group* group;
     SteadyTime deadline;
@@ -108,16 +108,16 @@ class RedisStore final : public Store,
   void on_done(SplitGroup& split) override;
   void on_refunded(RefundGroup& refund) override;
 
-  // False: nobody would take it.
+  // Returns false if no server accepts the group.
   [[nodiscard]] bool route(Group& group);
   ServerQueue& add_queue();
   void tick(SteadyTime now);
-  void log(News news, const std::string& line) const;
-  void tell(Server& server);
+  void log(Severity severity, const std::string& line) const;
+  void log_state(Server& server);
   void sum_up();
-  void tell_ready();
+  void notify_ready();
 
-  // A cluster: redis_store_cluster.cpp.
+  // Cluster support, in redis_store_cluster.cpp.
   [[nodiscard]] bool ask_cluster(Group& group);
   [[nodiscard]] bool ask_split(Group& group);
   [[nodiscard]] ServerQueue& queue_to(const net::Endpoint& endpoint);
@@ -126,7 +126,7 @@ class RedisStore final : public Store,
   void try_again(ServerQueue& queue, const ScriptCall& call);
   void defer(const ScriptCall& call);
   void resume_deferred();
-  void want_map();
+  void request_map();
   void ask_map(ServerQueue& queue);
   void take_map(ServerQueue& queue, const wire::resp::Reply& reply);
   void tick_cluster(SteadyTime now);
@@ -139,20 +139,20 @@ class RedisStore final : public Store,
   std::size_t next_seed_ = 0;
   std::unique_ptr<SentinelWatch> watch_;
   bool closing_ = false;
-  std::function<void()> on_ready_;  // empty: nobody waits for it
+  std::function<void()> on_ready_;  // may be empty
 
   ClusterRoutes routes_;
   bool has_map_ = false;
-  bool map_wanted_ = false;
-  bool map_under_way_ = false;
+  bool map_requested_ = false;
+  bool map_in_flight_ = false;
   SteadyTime map_asked_at_{};
-  std::vector<Slot> slots_;  // of the checks of one group
+  std::vector<Slot> slots_;  // slots of the checks of one group
   std::vector<Deferred> deferred_;
   net::Timer deferral_;
   base::ObjectPool<SplitGroup> splits_;
   base::ObjectPool<RefundGroup> refunds_;
 
-  std::shared_ptr<RedisStore*> self_;  // null inside: the loop's ticks find it gone
+  std::shared_ptr<RedisStore*> self_;  // points to null after destruction; late ticks test that
 };
 
 }  // namespace weir::store::redis

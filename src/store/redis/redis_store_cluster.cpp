@@ -1,4 +1,4 @@
-// A store on a cluster: which server a group goes to, and what becomes of it when it was the wrong one.
+// Cluster support: routes groups to servers and handles redirections.
 #include <algorithm>
 #include <utility>
 
@@ -66,7 +66,7 @@ bool RedisStore::redirect(ServerQueue& queue, const ScriptCall& call, std::strin
       const bool asking = redirect->kind == ErrorKind::ask;
       if (!asking) {
         routes_.set(redirect->slot, &there);
-        want_map();
+        request_map();
       }
       send_on(there, call, asking);
       return true;
@@ -76,8 +76,8 @@ bool RedisStore::redirect(ServerQueue& queue, const ScriptCall& call, std::strin
       return true;
     case ErrorKind::cluster_down:
     case ErrorKind::read_only:
-      queue.complain(StoreError::cluster_down, error);
-      want_map();
+      queue.report_error(StoreError::cluster_down, error);
+      request_map();
       defer(call);
       return true;
     default:
@@ -85,13 +85,13 @@ bool RedisStore::redirect(ServerQueue& queue, const ScriptCall& call, std::strin
   }
 }
 
-// Nothing waits behind an open breaker.
+// No group waits behind an open breaker.
 void RedisStore::send_on(ServerQueue& there, const ScriptCall& call, bool asking) {
   const auto members = call.batch.members();
   const bool away = there.state() == BreakerState::open;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (away) {
-      fail(*members[i], Failure::away, counts_);
+      fail(*members[i], Failure::unavailable, counts_);
     } else if (asking) {
       there.enqueue_alone(*members[i], call.deadlines[i], call.slot, true);
     } else {
@@ -100,8 +100,8 @@ void RedisStore::send_on(ServerQueue& there, const ScriptCall& call, bool asking
   }
 }
 
-// Some of its keys have moved to the slot's next server, some have not. Alone, each group is answered where its key is;
-// one that has several keys waits until they are together again.
+// TRYAGAIN: some keys have migrated to the slot's next server, some have not. Alone, each group is answered where its
+// key is; a group with several keys waits until they are together again.
 void RedisStore::try_again(ServerQueue& queue, const ScriptCall& call) {
   const auto members = call.batch.members();
   if (members.size() == 1) return defer(call);
@@ -125,18 +125,18 @@ void RedisStore::resume_deferred() {
   for (const Deferred& one : std::exchange(deferred_, {})) {
     ServerQueue* const queue = routes_.queue_of(one.slot);
     if (queue == nullptr || queue->state() == BreakerState::open || one.deadline <= now) {
-      fail(*one.group, Failure::away, counts_);
+      fail(*one.group, Failure::unavailable, counts_);
     } else {
       queue->enqueue(*one.group, one.deadline, one.slot);
     }
   }
 }
 
-// Soon: at once, or at a tick if one was read just now.
-void RedisStore::want_map() {
-  map_wanted_ = true;
+// Requests the map at once, or at a tick if one was just read.
+void RedisStore::request_map() {
+  map_requested_ = true;
   const SteadyTime now = SteadyTime::clock::now();
-  if (map_under_way_ || closing_ || now - map_asked_at_ < between_maps) return;
+  if (map_in_flight_ || closing_ || now - map_asked_at_ < between_maps) return;
   const auto connected = std::ranges::find_if(
       servers_, [](const Server& server) { return server.queue->connected() && server.queue->idle(); });
   const auto any = connected != servers_.end()
@@ -146,37 +146,37 @@ void RedisStore::want_map() {
 }
 
 void RedisStore::ask_map(ServerQueue& queue) {
-  map_wanted_ = false;
-  map_under_way_ = true;
+  map_requested_ = false;
+  map_in_flight_ = true;
   map_asked_at_ = SteadyTime::clock::now();
   std::string command;
   wire::resp::append_command(command, {"CLUSTER", "SLOTS"});
   queue.query(command, [this, &queue](const wire::resp::Reply* reply) {
-    map_under_way_ = false;
+    map_in_flight_ = false;
     if (reply != nullptr && !closing_) take_map(queue, *reply);
   });
 }
 
 void RedisStore::take_map(ServerQueue& queue, const wire::resp::Reply& reply) {
   const auto map = ClusterMap::read(reply, queue.endpoint());
-  if (!map) return queue.complain(StoreError::cluster_down, map.error().what);
+  if (!map) return queue.report_error(StoreError::cluster_down, map.error().what);
   const auto before = servers_.size();
   std::vector<ServerQueue*> queues;
   for (const net::Endpoint& master : map->masters()) queues.push_back(&queue_to(master));
   for (Slot slot = 0; slot < cluster_slots; ++slot) {
     const net::Endpoint* const master = map->master_of(slot);
-    // A slot that nobody has for the moment stays where it was: its server may come back.
+    // A slot without a master keeps its route: its server may come back.
     if (master != nullptr) routes_.set(slot, queues[static_cast<std::size_t>(master - map->masters().data())]);
   }
   has_map_ = true;
-  if (servers_.size() != before) log(News::good, "a cluster of " + std::to_string(queues.size()) + " masters");
-  tell_ready();
+  if (servers_.size() != before) log(Severity::info, "cluster of " + std::to_string(queues.size()) + " masters");
+  notify_ready();
 }
 
 void RedisStore::tick_cluster(SteadyTime now) {
   const bool well =
       std::ranges::all_of(servers_, [](const Server& server) { return server.queue->state() == BreakerState::closed; });
-  if (map_wanted_ || !well) want_map();
+  if (map_requested_ || !well) request_map();
   for (std::size_t i = 0; i < servers_.size() && servers_.size() > 1;) {
     Server& server = servers_[i];
     if (routes_.lead_to(*server.queue)) server.routed_at = now;

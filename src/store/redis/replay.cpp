@@ -35,7 +35,8 @@ std::optional<Numbers> numbers_in(std::string_view text) noexcept {
   return Numbers{*a, *b};
 }
 
-// A window's start and count. Its number is kept modulo 2^20, and is the one nearest to that of the present window.
+// A window's start and count. The window's number is stored modulo 2^20 and resolved to the match nearest to the
+// present window.
 struct CountedWindow {
   std::int64_t start = 0;
   std::uint64_t count = 0;
@@ -45,7 +46,7 @@ std::optional<CountedWindow> window_in(std::int64_t number, std::int64_t length,
   const std::int64_t present = core::window_start(core::micros(now), length) / length;
   std::int64_t ahead = (number - present) & (window_numbers - 1);
   if (ahead >= window_numbers / 2) ahead -= window_numbers;
-  const std::int64_t found = std::max<std::int64_t>(present + ahead, -2);  // long over
+  const std::int64_t found = std::max<std::int64_t>(present + ahead, -2);  // -2: it expired long ago
   if (found > exact / length - 2) return {};
   return CountedWindow{found * length, static_cast<std::uint64_t>(number / window_numbers)};
 }
@@ -87,7 +88,7 @@ bool read_state(std::string_view text, const core::WindowLimit& limit, Instant n
   return true;
 }
 
-// A limit on holds has no state but them.
+// A concurrency limit has no state besides its holds.
 static bool read_state(std::string_view text, const core::Concurrency::Limit& /*limit*/, Instant /*now*/,
                        core::Concurrency::State& /*state*/) noexcept {
   return text == "0";
@@ -95,7 +96,7 @@ static bool read_state(std::string_view text, const core::Concurrency::Limit& /*
 
 namespace {
 
-// The slices behind a state's text, 40 bytes each; see decide.lua.
+// The slices after a state's text, 40 bytes each; see decide.lua.
 constexpr std::size_t slice_bytes = 40;
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) noexcept {
@@ -106,7 +107,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return number;
 }
 
-// `window`: the length, of windows; of buckets 0.
+// `window` is the length of the windows; 0 for buckets.
 bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledger) {
   if (bytes.empty() || bytes.size() % slice_bytes != 0 || bytes.size() > slice_bytes * core::Ledger::max_slices) {
     return false;
@@ -126,7 +127,7 @@ bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledg
   return true;
 }
 
-// The receipts behind a state's text, from behind the `#`; see decide.lua. Takes off what it read.
+// Reads and removes the receipts after a state's text, starting after the `#`; see decide.lua.
 bool read_receipts(std::string_view& bytes, std::int64_t window, std::int64_t& number, core::Receipts& receipts) {
   constexpr std::size_t head = 12;
   constexpr std::size_t receipt_bytes = 48;
@@ -170,7 +171,7 @@ constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
   if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) {
     return 0;
   } else if constexpr (std::is_same_v<A, core::FixedWindow>) {
-    return limit.calendar == nullptr ? limit.window : 0;  // a calendar's are named by their ends
+    return limit.calendar == nullptr ? limit.window : 0;  // calendar windows are named by their ends
   } else {
     return limit.window;
   }
@@ -210,7 +211,8 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
         rest.remove_prefix(1);
         std::int64_t number = 0;
         if (!read_receipts(rest, window, number, state.receipts)) return false;
-        // Nearest to the number that it has: they may keep a window for longer than it is told apart otherwise.
+        // The window is resolved near the stored number: receipts may keep a state for longer than a window number
+        // modulo 2^20 is unique.
         if (window > 0) read_at = core::instant_at(number * window);
       }
       if (!rest.empty() &&
@@ -241,12 +243,12 @@ void Replay::place_slices(std::size_t key, std::string_view text) {
   if (rest.starts_with('|') && !read_slices(rest.substr(1), 0, of)) of.slices.clear();
 }
 
-// Every question that will be put to it is about one of the points, or about the newest entry. So the entries between
-// two points may be one, and so may all that come behind the last. There is room for one more: all charges of a batch
-// are of one instant.
+// Every query concerns one of the points or the newest entry. So all entries between two points can be merged into one,
+// and so can those after the last point. The ring has room for one more entry: all charges of a batch have the same
+// time.
 void Replay::place_log(std::size_t key, const LogExcerpt& log) {
   auto ring = core::LogRing::create(static_cast<std::uint32_t>(log.points.size()) + 2);
-  if (!ring) return;  // as if never used: the script is found to have decided otherwise
+  if (!ring) return;  // as if never used: the disagreement with the script will be detected
   std::int64_t before = 0;
   for (const LogExcerpt::Point& point : log.points) {
     ring->append(point.time, static_cast<std::uint32_t>(point.cost - before));

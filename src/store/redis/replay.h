@@ -1,7 +1,7 @@
-// What the script answers, checked and decided again by the core on the states that the script read: every number of an
-// answer comes from the core, and where the two do not agree the answer is not used.
+// Validates the script's answers and decides them again with the core, on the states that the script read. Every number
+// in an answer comes from the core; if the two disagree, the answer is not used.
 //
-// A server that is not ours may say anything, so reading is strict: one way to write each number, each below 2^53.
+// A foreign server may reply with anything, so parsing is strict: one notation per number, each below 2^53.
 #pragma once
 
 #include <cstddef>
@@ -28,16 +28,8 @@ namespace weir::store::redis {
 [[nodiscard]] bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
                               core::SlidingWindowCounter::State& state) noexcept;
 
-// The groups of a batch, decided again by the core on the states that the script read.
-//
-//   replay.begin(now, keys);
-//   replay.place_text(key, rule, text); ...  // false: not a state
-//   replay.decide(group, keys);              // fills in its answers, and changes the states
-//
-// Used on one thread, for one batch after the other. Allocates nothing once the largest has been seen, but for logs.
-
-// What the script tells of a log: what is used, when it was last charged, and for some costs, ascending, when the
-// oldest entries that come to it together are over.
+// The script's summary of a log: the units used, the time of the last charge, and for some ascending costs the time at
+// which the oldest entries that add up to the cost expire.
 struct LogExcerpt {
   struct Point {
     std::int64_t cost;
@@ -48,24 +40,32 @@ struct LogExcerpt {
   std::int64_t newest = 0;
   std::span<const Point> points;
 
-  // Whether it can be one of a log: costs ascend up to what is used, times do not fall and end at the newest.
+  // True if it can describe a log: costs ascend up to `used`, times do not fall and end at `newest`.
   [[nodiscard]] bool is_sound() const noexcept;
 };
 
+// Decides the groups of a batch again, on the states that the script read.
+//
+//   replay.begin(now, keys);
+//   replay.place_text(key, rule, text); ...  // false: not a state
+//   replay.decide(group, keys);              // fills in the answers and changes the states
+//
+// Used on one thread, for one batch at a time. Allocates nothing once the largest has been seen, except for logs.
 class Replay {
  public:
   void begin(Instant now, std::size_t keys);
 
-  // Before the groups. A key for which neither is called was never used.
+  // Call before the groups. A key without any placed state was never used.
   [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text);
   void place_log(std::size_t key, const LogExcerpt& log);
-  // Those of a log. False: they are none.
+  // Places the receipts of a log. Returns false if the text is invalid.
   [[nodiscard]] bool place_receipts(std::size_t key, std::string_view text);
-  // Of a key that is only forgotten, by whatever rule: the slices that are out. What is not a state has none.
+  // Places only the slices in `text`, for a key that the batch only forgets: the rule is then irrelevant. Text that is
+  // not a valid state has no slices.
   void place_slices(std::size_t key, std::string_view text);
 
-  // Decides a group whose checks have these keys, in order: see SharedDecider. A log is placed as it is after a group
-  // that settles or reports; `log_charges` then has what each check charged to it.
+  // Decides a group whose checks have these keys, in order; see SharedDecider. For a group that settles or reports, a
+  // log is placed in its state after the group; `log_charges` then has what each check charged to it.
   std::uint64_t decide(Group& group, std::span<const std::uint32_t> keys,
                        std::span<const std::uint64_t> log_charges = {});
 
@@ -73,19 +73,18 @@ class Replay {
   Instant now_{};
   std::vector<SharedState> states_;
   SharedDecider decider_;
-  std::vector<SharedState*> of_checks_;  // kept for its memory
+  std::vector<SharedState*> of_checks_;  // reused to avoid allocations
 };
 
-// The script's reply, checked before any of it is used: a server that is not ours may say anything.
-
+// The script's reply, validated before any of it is used.
 struct ScriptReply {
   Instant now;
-  wire::resp::Reply states;                  // one for each key: plain ones first, then logs
-  wire::resp::Reply admitted;                // a number for each evaluation
-  std::optional<wire::resp::Reply> charges;  // a number for each check that is to say what it charged
+  wire::resp::Reply states;                  // one per key: plain ones first, then logs
+  wire::resp::Reply admitted;                // one number per evaluation
+  std::optional<wire::resp::Reply> charges;  // one number per check whose charge is returned
 };
 
-// How much of everything there has to be.
+// The expected sizes.
 struct ScriptReplySizes {
   std::size_t plain_keys = 0;
   std::size_t keys = 0;
@@ -93,11 +92,11 @@ struct ScriptReplySizes {
   std::size_t charges = 0;
 };
 
-// Nothing if it is not of this form. An error of the server is not.
+// Empty if the reply does not have this form, for example if it is an error.
 [[nodiscard]] std::optional<ScriptReply> parse_script_reply(const wire::resp::Reply& reply,
                                                             const ScriptReplySizes& sizes) noexcept;
 
-// A log of the reply, not null. `points` is room for it. Nothing if it is not sound.
+// Parses a log of the reply, which must not be null. `points` provides the memory. Empty if the log is invalid.
 [[nodiscard]] std::optional<LogExcerpt> parse_log(const wire::resp::Reply& reply,
                                                   std::vector<LogExcerpt::Point>& points);
 

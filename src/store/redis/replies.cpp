@@ -36,16 +36,15 @@ constexpr std::array<std::pair<std::string_view, ErrorKind>, 20> words{{
     {"DENIED", ErrorKind::denied},
 }};
 
-// Takes the first word off.
+// Removes and returns the first word.
 std::string_view take_word(std::string_view& text) noexcept {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(text.size(), word.size() + 1));
   return word;
 }
 
-// What is wrapped into a script's error: `ERR Error running script (call to f_...): @user_script:50: @user_script: 50:
-// -READONLY You can't...`, from a command that was called `...: @user_script:50: WRONGTYPE Operation...`. Otherwise the
-// error itself.
+// Unwraps a script's error: `ERR Error running script (call to f_...): @user_script:50: @user_script: 50: -READONLY You
+// can't...`, or from a called command `...: @user_script:50: WRONGTYPE Operation...`. Otherwise as is.
 std::string_view unwrapped(std::string_view error) noexcept {
   if (!error.starts_with("ERR Error running script")) return error;
   for (const std::string_view before : {": -", ": "}) {
@@ -64,18 +63,18 @@ ErrorKind error_kind(std::string_view error) noexcept {
   return found == words.end() ? ErrorKind::other : found->second;
 }
 
-// `MOVED 3999 127.0.0.1:6381`
-std::optional<Redirect> parse_redirect(std::string_view error, const net::Endpoint& asked) {
+// Parses `MOVED 3999 127.0.0.1:6381`.
+std::optional<Redirect> parse_redirect(std::string_view error, const net::Endpoint& replier) {
   const ErrorKind kind = error_kind(error);
   if (kind != ErrorKind::moved && kind != ErrorKind::ask) return {};
   take_word(error);
   const auto slot = wire::resp::parse_integer(take_word(error));
   if (!slot || *slot < 0 || *slot >= cluster_slots) return {};
   const std::string_view where = take_word(error);
-  const std::size_t colon = where.rfind(':');  // of an IPv6 address, the last one
+  const std::size_t colon = where.rfind(':');  // the last one, for IPv6 addresses
   if (colon == std::string_view::npos) return {};
   const auto port = wire::resp::parse_integer(where.substr(colon + 1));
-  auto to = node_address(where.substr(0, colon), port.value_or(0), asked);
+  auto to = node_address(where.substr(0, colon), port.value_or(0), replier);
   if (!to) return {};
   return Redirect{kind, static_cast<std::uint16_t>(*slot), std::move(*to)};
 }
@@ -120,27 +119,27 @@ std::optional<net::Endpoint> read_address(std::string_view host, std::string_vie
 std::string refusal(const Reply& error) {
   switch (error_kind(error.text())) {
     case ErrorKind::no_auth:
-      return "the Sentinel wants a password; give it as `sentinel.password_file`";
+      return "the Sentinel requires a password; set `sentinel.password_file`";
     case ErrorKind::no_permission:
-      return "the Sentinel's user may not ask; allow it `+sentinel|get-master-addr-by-name`";
+      return "the Sentinel's user lacks permissions; grant `+sentinel|get-master-addr-by-name`";
     default:
-      return "is no Sentinel, or refuses to answer: " + std::string(error.text()) +
-             "; with `sentinel`, the urls are those of Sentinels (port 26379 by default)";
+      return "is not a Sentinel, or rejected the command: " + std::string(error.text()) +
+             "; with `sentinel`, `urls` must list Sentinels (default port 26379)";
   }
 }
 
 }  // namespace
 
-Result<net::Endpoint> read_master_address(const Reply& reply, std::string_view name, const net::Endpoint& asked) {
+Result<net::Endpoint> read_master_address(const Reply& reply, std::string_view name, const net::Endpoint& replier) {
   if (reply.is(ReplyType::null)) {
-    return failure(asked.text(), "the Sentinel knows no master called " + std::string(name) +
-                                     "; check `sentinel.master`, `SENTINEL masters` lists the names");
+    return failure(replier.text(), "the Sentinel does not know the master " + std::string(name) +
+                                       "; check `sentinel.master` (`SENTINEL masters` lists the names)");
   }
-  if (reply.is(ReplyType::error)) return failure(asked.text(), refusal(reply));
+  if (reply.is(ReplyType::error)) return failure(replier.text(), refusal(reply));
   if (reply.is(ReplyType::array) && reply.size() == 2) {
     if (auto address = read_address(reply[0].text(), reply[1].text())) return std::move(*address);
   }
-  return failure(asked.text(), "the Sentinel's answer is no address; check that it is a Sentinel");
+  return failure(replier.text(), "invalid reply from the Sentinel; check that it is a Sentinel");
 }
 
 std::optional<ServerRole> read_role(const Reply& reply) noexcept {
@@ -152,7 +151,7 @@ std::optional<ServerRole> read_role(const Reply& reply) noexcept {
   return {};
 }
 
-// ["message", "+switch-master", "NAME OLD-IP OLD-PORT NEW-IP NEW-PORT"]
+// Parses ["message", "+switch-master", "NAME OLD-IP OLD-PORT NEW-IP NEW-PORT"].
 std::optional<MasterSwitch> read_master_switch(const Reply& reply) {
   if (!reply.is(ReplyType::array) && !reply.is(ReplyType::push)) return {};
   if (reply.size() != 3 || reply[0].text() != "message" || reply[1].text() != "+switch-master") return {};

@@ -1,5 +1,4 @@
-// What Redis servers and Sentinels say, read into values: errors and redirections, INFO, ROLE and the Sentinels'
-// replies. Pure; callable from anywhere.
+// Parsers for replies of Redis servers and Sentinels: errors and redirections, INFO, ROLE and Sentinel replies. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 namespace weir::store::redis {
 
 enum class ErrorKind : std::uint8_t {
-  other,  // ERR, or a word that is not here
-  // The command was not done, here: it belongs elsewhere, or may be sent again.
+  other,  // ERR, or an unknown code
+  // The command was not executed here: it belongs elsewhere, or may be repeated.
   moved,
   ask,
   try_again,
@@ -25,20 +24,20 @@ enum class ErrorKind : std::uint8_t {
   read_only,  // a replica
   master_down,
   loading,
-  busy,  // a script runs for too long
-  // It was not done, and sending it again does not help.
+  busy,  // a script runs too long
+  // It was not executed, and repeating it does not help.
   cross_slot,
   out_of_memory,
   no_replicas,
-  misconfigured,  // MISCONF: it cannot save, and so does not write
+  misconfigured,  // MISCONF: it cannot save, so it rejects writes
   no_auth,
   wrong_pass,
   no_permission,
   denied,  // protected mode
-  // As before; but it is about one key, and the server is well.
+  // Like the above, but about one key; the server is healthy.
   wrong_type,
-  foreign,  // our script: the value is not a state of ours
-  edges,    // our script: its time is in none of the calendar's windows that it was sent
+  foreign,  // from our script: the value is not one of our states
+  edges,    // from our script: the server time is outside the calendar windows that were sent
 };
 
 [[nodiscard]] ErrorKind error_kind(std::string_view error) noexcept;
@@ -51,12 +50,11 @@ struct Redirect {
   friend bool operator==(const Redirect&, const Redirect&) = default;
 };
 
-// `asked`: the server that said it. It leaves its host out where it does not know how others reach it. Nothing if the
-// error is another, or does not say whereto.
-[[nodiscard]] std::optional<Redirect> parse_redirect(std::string_view error, const net::Endpoint& asked);
+// `replier` is the server that replied. It omits its host if it does not know how others reach it. Empty for any other
+// error, or if the address is missing.
+[[nodiscard]] std::optional<Redirect> parse_redirect(std::string_view error, const net::Endpoint& replier);
 
-// The errors of Redis as the store counts them. Pure.
-
+// Maps Redis errors to the kinds that the store counts.
 [[nodiscard]] constexpr StoreError store_error(ErrorKind kind) noexcept {
   switch (kind) {
     case ErrorKind::no_auth:
@@ -81,8 +79,7 @@ struct Redirect {
   }
 }
 
-// What a Redis server says of itself, of all that INFO tells. Pure.
-
+// The fields of INFO that Weir uses.
 struct ServerInfo {
   std::string version;
   std::string eviction_policy;
@@ -94,21 +91,19 @@ struct ServerInfo {
   friend bool operator==(const ServerInfo&, const ServerInfo&) = default;
 };
 
-// What it does not say is as in an empty one.
+// Missing fields have their defaults.
 [[nodiscard]] ServerInfo parse_info(std::string_view text);
 
-// What Sentinels, and the servers that they name, answer. Pure; callable from anywhere.
-
-// To `SENTINEL get-master-addr-by-name NAME`. `asked`: the Sentinel.
+// Parses the reply to `SENTINEL get-master-addr-by-name NAME`. `replier` is the Sentinel.
 [[nodiscard]] Result<net::Endpoint> read_master_address(const wire::resp::Reply& reply, std::string_view name,
-                                                        const net::Endpoint& asked);
+                                                        const net::Endpoint& replier);
 
 enum class ServerRole : std::uint8_t { master, replica, sentinel };
 
-// To `ROLE`. Nothing if it is no answer to it.
+// Parses the reply to `ROLE`. Empty if it is invalid.
 [[nodiscard]] std::optional<ServerRole> read_role(const wire::resp::Reply& reply) noexcept;
 
-// What a subscriber to +switch-master is sent.
+// A +switch-master message.
 struct MasterSwitch {
   std::string name;
   net::Endpoint from;
@@ -117,7 +112,7 @@ struct MasterSwitch {
   friend bool operator==(const MasterSwitch&, const MasterSwitch&) = default;
 };
 
-// Nothing if it is something else, for example the confirmation of the subscription.
+// Empty for any other message, such as the confirmation of the subscription.
 [[nodiscard]] std::optional<MasterSwitch> read_master_switch(const wire::resp::Reply& reply);
 
 }  // namespace weir::store::redis

@@ -1,4 +1,4 @@
-// The script that decides, in the server: decide.lua, which is part of the program.
+// The script that decides in the server: decide.lua, embedded in the program.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace weir::store::redis {
 
 [[nodiscard]] std::string_view script_source() noexcept;
 
-// Its SHA-1 in hexadecimal, as EVALSHA wants it.
+// The script's SHA-1 in hexadecimal, for EVALSHA.
 [[nodiscard]] std::string_view script_digest() noexcept;
 
 }  // namespace weir::store::redis

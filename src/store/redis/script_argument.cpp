@@ -1,4 +1,4 @@
-// An array of whole numbers as MessagePack, the form in which a script of Redis reads it quickest.
+// An array of whole numbers as MessagePack, the format that a Redis script decodes fastest.
 #include "store/redis/script_argument.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ inline void append_number(std::string& out, std::int64_t number) {
 
 namespace {
 
-// Of decide.lua.
+// Defined by decide.lua.
 enum class Section : std::uint8_t { buckets, windows, logs };
 constexpr std::string_view beside_a_log = ":r";
 enum : std::int64_t { decide_one = 1, decide_alike };
@@ -58,7 +58,7 @@ Section section_of(const ScriptPlan::KeyUse& use) noexcept {
 
 void ScriptArgument::prepare(const ScriptPlan& plan) {
   order_.clear();
-  places_.resize(plan.keys());
+  positions_.resize(plan.keys());
   bool has_logs = false;
   for (const Section section : {Section::buckets, Section::windows}) {
     if (section == Section::windows) bucket_keys_ = order_.size();
@@ -67,7 +67,7 @@ void ScriptArgument::prepare(const ScriptPlan& plan) {
         has_logs |= plan.use(key).is_log;
         continue;
       }
-      places_[key] = static_cast<std::uint32_t>(order_.size());
+      positions_[key] = static_cast<std::uint32_t>(order_.size());
       order_.push_back({key, false});
     }
   }
@@ -82,7 +82,7 @@ void ScriptArgument::place_logs(const ScriptPlan& plan) {
   plain_keys_ = order_.size();
   for (std::uint32_t key = 0; key < plan.keys(); ++key) {
     if (!plan.use(key).is_log) continue;
-    places_[key] = static_cast<std::uint32_t>(order_.size());
+    positions_[key] = static_cast<std::uint32_t>(order_.size());
     order_.push_back({key, false});
   }
 }
@@ -93,20 +93,20 @@ void ScriptArgument::write(std::string& out, std::string_view name, std::string_
   command.argument(name);
   command.argument(script);
   command.argument(static_cast<std::int64_t>(order_.size()));
-  for (const Place place : order_) {
-    if (!place.is_receipts) {
-      command.argument(plan.key(place.key));
+  for (const ScriptKey key : order_) {
+    if (!key.is_receipts) {
+      command.argument(plan.key(key.key));
       continue;
     }
-    // In the same slot of a cluster: what is between the braces is the same.
-    receipts_key_.assign(plan.key(place.key)).append(beside_a_log);
+    // This key is in the same slot of a cluster, because its part in braces is the same.
+    receipts_key_.assign(plan.key(key.key)).append(beside_a_log);
     command.argument(receipts_key_);
   }
   command.argument(packed_);
 }
 
-std::int64_t ScriptArgument::term_at(const ScriptPlan& plan, Place place) const noexcept {
-  return place.is_receipts ? -number_of(place.key) : place_of_term(plan.use(place.key).term);
+std::int64_t ScriptArgument::term_at(const ScriptPlan& plan, ScriptKey key) const noexcept {
+  return key.is_receipts ? -number_of(key.key) : position_of_term(plan.use(key.key).term);
 }
 
 void ScriptArgument::write_numbers(const ScriptPlan& plan) {
@@ -130,20 +130,20 @@ void ScriptArgument::write_numbers(const ScriptPlan& plan) {
 }
 
 void ScriptArgument::add_terms(const ScriptPlan& plan, std::size_t begin) {
-  term_places_.clear();
+  term_positions_.clear();
   term_is_simple_.clear();
   for (const ScriptTerm& term : plan.terms()) {
     const TermNumbers numbers(term, plan.now());
-    term_places_.push_back(static_cast<std::uint32_t>(begin));
+    term_positions_.push_back(static_cast<std::uint32_t>(begin));
     term_is_simple_.push_back(numbers.is_simple());
     numbers_.insert(numbers_.end(), numbers.values().begin(), numbers.values().end());
     begin = numbers_.size();
   }
 }
 
-// Lua counts from 1: so do the places of terms and keys.
-std::int64_t ScriptArgument::place_of_term(std::uint32_t term) const noexcept {
-  return term == ScriptPlan::no_term ? 0 : std::int64_t{term_places_[term]} + 1;
+// Lua counts from 1, so the positions of terms and keys do, too.
+std::int64_t ScriptArgument::position_of_term(std::uint32_t term) const noexcept {
+  return term == ScriptPlan::no_term ? 0 : std::int64_t{term_positions_[term]} + 1;
 }
 
 void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
@@ -166,7 +166,7 @@ void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Ev
   for (const ScriptPlan::Check& check : checks) {
     const std::int64_t key = number_of(check.key);
     numbers_.push_back(check.is_guard ? -key : key);
-    numbers_.push_back(place_of_term(check.term));
+    numbers_.push_back(position_of_term(check.term));
   }
 }
 
@@ -174,14 +174,14 @@ void ScriptArgument::add_receipts(const ScriptPlan& plan, const ScriptPlan::Eval
   const auto checks = plan.checks_of(evaluation);
   const bool settles = evaluation.operation == ScriptPlan::Operation::settle_receipt;
   numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
-  numbers_.push_back(evaluation.only_looks ? 0 : 1);
+  numbers_.push_back(evaluation.only_peeks ? 0 : 1);
   numbers_.push_back(static_cast<std::int64_t>(checks.size()));
   for (const ScriptPlan::Check& check : checks) {
     static constexpr core::ReceiptUse none;
     const core::ReceiptUse& use = check.receipt == nullptr || check.is_guard ? none : *check.receipt;
     const std::int64_t key = number_of(check.key);
     numbers_.push_back(check.is_guard ? -key : key);
-    numbers_.push_back(place_of_term(check.term));
+    numbers_.push_back(position_of_term(check.term));
     for (const std::uint64_t half : {use.id.low, use.id.high}) {
       numbers_.push_back(static_cast<std::int64_t>(half & 0xffff'ffff));
       numbers_.push_back(static_cast<std::int64_t>(half >> 32));
@@ -201,14 +201,14 @@ void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const
   };
   numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
   numbers_.push_back(number_of(check.key));
-  numbers_.push_back(place_of_term(check.term));
+  numbers_.push_back(position_of_term(check.term));
   add(message.holder & 0xffff'ffff);
   add(message.holder >> 32);
   add(message.number);
   const bool is_report = evaluation.operation == ScriptPlan::Operation::report;
   add(is_report ? message.keep : message.want);
   add(is_report ? message.back : message.nodes);
-  add(is_report ? message.unasked : static_cast<std::uint64_t>(message.hold.count()));
+  add(is_report ? message.unasked : static_cast<std::uint64_t>(message.lease.count()));
   needs_ = any;
 }
 

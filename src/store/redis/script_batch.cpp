@@ -17,16 +17,16 @@ struct ScriptBatch::Contents {
 
   Replay replay;
   std::vector<LogExcerpt::Point> points;
-  std::vector<std::uint64_t> admitted;  // of each evaluation, by the replay
-  std::vector<bool> doubtful;           // of each key: what the script made of it is not what the replay did
-  std::vector<std::uint32_t> keys;      // of the checks of one group
-  std::vector<std::uint64_t> charges;   // that the script told, in the order of the checks
+  std::vector<std::uint64_t> admitted;  // result of each evaluation, as replayed
+  std::vector<bool> doubtful;           // by key: the script and the replay disagree on it
+  std::vector<std::uint32_t> keys;      // keys of the checks of one group
+  std::vector<std::uint64_t> charges;   // returned by the script, in the order of the checks
   std::size_t charges_read = 0;
-  std::vector<std::uint64_t> charged;  // by the checks of one group
+  std::vector<std::uint64_t> charged;  // units charged by the checks of one group
 
   [[nodiscard]] ScriptReplySizes sizes() const;
   bool place_states(const ScriptReply& reply);
-  bool place_state(ScriptArgument::Place place, const wire::resp::Reply& state);
+  bool place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state);
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
   void read_charges(const ScriptPlan::Evaluation& evaluation);
@@ -94,18 +94,18 @@ ScriptReplySizes ScriptBatch::Contents::sizes() const {
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) {
     if (!evaluation.has_receipts()) continue;
     sizes.charges += static_cast<std::size_t>(std::ranges::count_if(
-        plan.checks_of(evaluation), [&](const auto& check) { return plan.tells_charge(evaluation, check); }));
+        plan.checks_of(evaluation), [&](const auto& check) { return plan.returns_charge(evaluation, check); }));
   }
   return sizes;
 }
 
-// False if the reply tells of a log what cannot be.
+// Returns false if the reply describes an impossible log.
 bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   replay.begin(reply.now, plan.keys());
   doubtful.assign(plan.keys(), false);
-  std::size_t place = 0;
+  std::size_t position = 0;
   for (const wire::resp::Reply state : reply.states) {
-    if (!place_state(argument.at(place++), state)) return false;
+    if (!place_state(argument.at(position++), state)) return false;
   }
   charges.clear();
   charges_read = 0;
@@ -114,11 +114,11 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   return true;
 }
 
-bool ScriptBatch::Contents::place_state(ScriptArgument::Place place, const wire::resp::Reply& state) {
-  const std::uint32_t key = place.key;
+bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state) {
+  const std::uint32_t key = of.key;
   const ScriptPlan::KeyUse& use = plan.use(key);
   if (state.is(wire::resp::ReplyType::null)) return true;
-  if (place.is_receipts) {
+  if (of.is_receipts) {
     if (use.rule != nullptr && !replay.place_receipts(key, state.text())) doubtful[key] = true;
     return true;
   }
@@ -140,12 +140,13 @@ void ScriptBatch::Contents::replay_all() {
   for (const ScriptPlan::Member& member : plan.members()) replay_member(member);
 }
 
-// None where the logs are as they were before the evaluation.
+// Sets `charged` to what each check charged to its log. Leaves it empty if the script returned the logs as they were
+// before the evaluation.
 void ScriptBatch::Contents::read_charges(const ScriptPlan::Evaluation& evaluation) {
   charged.clear();
   if (!plan.corrects(evaluation)) return;
   for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) {
-    charged.push_back(plan.tells_charge(evaluation, check) ? charges[charges_read++] : 0);
+    charged.push_back(plan.returns_charge(evaluation, check) ? charges[charges_read++] : 0);
   }
 }
 
@@ -170,7 +171,7 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
   }
 }
 
-// What was decided on a key behind a difference is in doubt too.
+// Every later decision on a key with a disagreement is doubtful, too.
 void ScriptBatch::Contents::find_doubtful(const ScriptReply& reply) {
   auto number = reply.admitted.begin();
   for (std::size_t i = 0; i < admitted.size(); ++i, ++number) {

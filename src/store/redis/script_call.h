@@ -1,5 +1,5 @@
-// One call of the script with the groups that it decides, and the calls of one server that are still to be sent: groups
-// for one slot are collected into one call while another is in flight. Not thread-safe.
+// One call of the script with the groups that it decides, and the pending calls of one server: groups for one slot are
+// collected into one call while another is in flight. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ using Slot = std::uint16_t;
 
 struct ScriptCall {
   ScriptBatch batch;
-  std::vector<SteadyTime> deadlines;      // of the groups, in their order
-  SteadyTime oldest = SteadyTime::max();  // of them: when the whole is given up, once it is sent
+  std::vector<SteadyTime> deadlines;      // of the groups, in order
+  SteadyTime oldest = SteadyTime::max();  // earliest deadline; a sent call is abandoned then
   SteadyTime sent_at{};
-  Slot slot = 0;          // of all its keys; 0 where there are no slots
-  bool asking = false;    // the server is to take a slot that is not its own yet
-  bool given_up = false;  // its groups were told so; the answer will come late
+  Slot slot = 0;          // of all its keys; 0 without a cluster
+  bool asking = false;    // prefix with ASKING: the slot is being migrated to the server
+  bool given_up = false;  // the groups were failed; a reply will come too late
 
   [[nodiscard]] bool add(Group& group, SteadyTime deadline) {
     if (!batch.add(group)) return false;
@@ -43,7 +43,7 @@ struct ScriptCall {
     asking = given_up = false;
   }
 
-  // Not once it is sent. Appends to `expired` the groups whose time is over, and goes without them.
+  // Removes expired groups and appends them to `expired`. Only before the call is sent.
   void drop_expired(SteadyTime now, std::vector<Group*>& expired) {
     if (oldest > now) return;
     const std::vector<Group*> groups(batch.members().begin(), batch.members().end());
@@ -57,7 +57,7 @@ struct ScriptCall {
   }
 };
 
-// Tells who asked.
+// Fails a group and notifies its submitter.
 inline void fail(Group& group, Failure failure, StoreCounts& counts) {
   group.failure = failure;
   group.decided = group.admitted = false;
@@ -65,36 +65,36 @@ inline void fail(Group& group, Failure failure, StoreCounts& counts) {
   group.callback->answered(group);
 }
 
-// Asks that wait to be sent, as calls: in a cluster one for each slot, since a server takes only keys of one slot
-// together; otherwise as few as hold them. Asks of one key leave in their order.
-
+// Pending groups as calls: in a cluster one per slot, since a server accepts only keys of one slot together; otherwise
+// as few as possible. Groups of one key are sent in order.
 class PendingCalls {
  public:
   void add(Group& group, SteadyTime deadline, Slot slot);
-  // In a call of its own. `asking`: for a server that is to take the slot, but does not have it yet.
+  // Adds a group in its own call. `asking`: for a server to which the slot is being migrated.
   void add_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
-  [[nodiscard]] std::size_t groups() const noexcept { return asks_; }
-  [[nodiscard]] SteadyTime oldest() const noexcept;  // deadline; SteadyTime::max() if it is empty
+  [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
+  [[nodiscard]] SteadyTime oldest() const noexcept;  // deadline; SteadyTime::max() if empty
 
-  // Appends to `expired` the groups whose time is over, and forgets them.
+  // Removes expired groups and appends them to `expired`.
   void drop_expired(SteadyTime now, std::vector<Group*>& expired);
 
-  // All of them, in the order in which they began. `calls` is empty, and then holds them.
+  // Moves all calls, oldest first, to `calls`, which must be empty.
   void take(std::vector<std::unique_ptr<ScriptCall>>& calls) noexcept;
 
-  // One that is done with, to be used again.
-  void put_down(std::unique_ptr<ScriptCall> call) noexcept;
+  // Takes back a finished call for reuse.
+  void recycle(std::unique_ptr<ScriptCall> call) noexcept;
 
  private:
   ScriptCall& open(Slot slot);
-  std::uint16_t& place_of(Slot slot);
+  std::uint16_t& open_call_of(Slot slot);
 
   std::vector<std::unique_ptr<ScriptCall>> calls_;
-  std::vector<std::uint16_t> places_;  // by slot: 1 + the call that is open to its groups; grows with the slots seen
+  std::vector<std::uint16_t>
+      open_calls_;  // by slot: 1 + index of the call that accepts its groups; grows with the slots seen
   base::IdleObjects<ScriptCall, 256> spare_;
-  std::size_t asks_ = 0;
+  std::size_t groups_ = 0;
 };
 
 }  // namespace weir::store::redis

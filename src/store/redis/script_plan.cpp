@@ -10,11 +10,11 @@ namespace {
 
 using core::FineSpan;
 
-// Of decide.lua.
+// Defined by decide.lua.
 enum : std::int64_t { bucket = 1, queue, fixed, counter, log, holds };
 enum : std::int64_t { nothing = 0, refund, owe };
 
-// The largest number of the script. Beyond every limit, so that it never fits.
+// The largest number of the script. It exceeds every limit, so that it never fits.
 constexpr std::int64_t beyond = (std::int64_t{1} << 53) - 1;
 
 constexpr std::int64_t bounded(std::uint64_t number, std::int64_t most = beyond) noexcept {
@@ -148,13 +148,13 @@ void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const Scri
   add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
   const core::WindowEdges charged =
       can_be ? limit.calendar->around(core::micros(term.settlement->charged.at)) : core::WindowEdges{};
-  // As WindowEdges::is_ended_by has it: later than the first, and not than the second.
+  // The bounds of WindowEdges::is_ended_by: after the first, and not after the second.
   add(std::clamp<std::int64_t>((charged.start + charged.end) / 2, 0, beyond));
   add(std::clamp<std::int64_t>((charged.end + charged.next_end) / 2, 0, beyond));
 }
 namespace {
 
-// Terms with which a new one is compared. More that differ are rare in a batch, and sent as often as they occur.
+// How many earlier terms a new one is compared with. More distinct terms are rare in a batch, and sent repeatedly.
 constexpr std::size_t terms_compared = 16;
 
 bool is_equal(const store::Check& a, const store::Check& b) noexcept {
@@ -171,13 +171,13 @@ bool has_exchange(const Group& group) noexcept {
          std::ranges::any_of(group.checks, [](const store::Check& check) { return check.message() != nullptr; });
 }
 
-// Whether something is done with receipts, or could be.
+// True if something is done with receipts, or could be.
 bool has_receipts(const Group& group) noexcept {
   if (group.operation >= store::Operation::extend) return true;
   return std::ranges::any_of(group.checks, [](const store::Check& check) { return check.receipt != nullptr; });
 }
 
-// Whether a check needs what lies beside a log.
+// True if a check needs the receipts next to a log.
 bool is_about_receipts(const store::Check& check, store::Operation operation) noexcept {
   return operation == store::Operation::forget || check.holdings != nullptr ||
          (check.receipt != nullptr && check.receipt->id);
@@ -189,7 +189,7 @@ bool can_be_folded(const Group& group) noexcept {
          !has_receipts(group) && std::ranges::none_of(group.checks, has_holdings);
 }
 
-// The forms of states: those of one form may stand for each other.
+// Returns the form of a rule's state. States of one form are interchangeable.
 std::size_t form_of(const core::Rule& rule) noexcept {
   return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::size_t {
     if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) return 0;
@@ -250,12 +250,12 @@ bool ScriptPlan::has_room_for(const Group& group) const noexcept {
 }
 
 bool ScriptPlan::goes_with(const Group& group) const noexcept {
-  const bool wants_alone = group.operation >= store::Operation::settle;
+  const bool must_be_alone = group.operation >= store::Operation::settle;
   return std::ranges::all_of(group.checks, [&](const store::Check& check) {
     const std::uint32_t key = keys_.find(check.key);
     if (key == KeySet<max_keys>::none) return true;
     const KeyUse& use = uses_[key];
-    if (use.keeps_alone || (use.is_log && wants_alone)) return false;
+    if (use.is_exclusive || (use.is_log && must_be_alone)) return false;
     return use.rule == nullptr || form_of(*use.rule) == form_of(*check.rule);
   });
 }
@@ -277,7 +277,7 @@ bool ScriptPlan::fold(Group& group) {
   return true;
 }
 
-// What is charged back is so many equal groups for one, of which as many are admitted as fit.
+// Charges units back as that many copies of a group that costs one unit: the script admits as many copies as fit.
 void ScriptPlan::add_charges_back(const Group& group) {
   for (const store::Check& check : group.checks) {
     if (check.charge_back() == 0) continue;
@@ -312,7 +312,7 @@ void ScriptPlan::add_evaluation(const Group& group) {
                           .first_check = static_cast<std::uint32_t>(checks_.size()),
                           .checks = static_cast<std::uint32_t>(checks),
                           .model = can_be_folded(group) ? &group : nullptr,
-                          .only_looks = group.operation == store::Operation::look});
+                          .only_peeks = group.operation == store::Operation::look});
   bool repeats = false;
   for (const store::Check& check : std::span(group.checks).first(checks)) {
     ScriptTerm term{check.rule, check.cost, check.max_wait};
@@ -338,7 +338,7 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
   const bool repeats = use.last == evaluation;
   use.last = evaluation;
   use.is_log = is_log(*check.rule);
-  use.keeps_alone = use.is_log && operation >= store::Operation::settle;
+  use.is_exclusive = use.is_log && operation >= store::Operation::settle;
   use.has_receipts = use.has_receipts || (use.is_log && is_about_receipts(check, operation));
   if (use.rule == nullptr && term != no_term) {
     use.rule = check.rule;
@@ -352,7 +352,7 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
 std::uint32_t ScriptPlan::number_of(const ScriptTerm& term) {
   const std::size_t oldest = terms_.size() - std::min(terms_.size(), terms_compared);
   for (std::size_t i = terms_.size(); i > oldest; --i) {
-    if (terms_[i - 1].says_the_same(term)) return static_cast<std::uint32_t>(i - 1);
+    if (terms_[i - 1].is_same(term)) return static_cast<std::uint32_t>(i - 1);
   }
   terms_.push_back(term);
   return static_cast<std::uint32_t>(terms_.size() - 1);

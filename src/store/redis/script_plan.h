@@ -1,5 +1,5 @@
-// What one call of the script is to do: the keys, the terms (a rule, a cost and a wait), and the evaluations in the
-// order of the groups, equal ones folded into one.
+// The content of one call of the script: the keys, the terms (a rule, a cost and a wait), and the evaluations in the
+// order of the groups, with equal ones folded.
 #pragma once
 
 #include <array>
@@ -22,27 +22,27 @@ namespace weir::store::redis {
 struct ScriptTerm {
   const core::Rule* rule = nullptr;
   Cost cost{1};
-  Duration max_wait = Duration::max();           // of a queue
-  std::optional<core::Settlement> settlement{};  // then the cost is of no account
+  Duration max_wait = Duration::max();           // for a queue
+  std::optional<core::Settlement> settlement{};  // if set, the cost is ignored
 
-  // Whether it says the same, for the same rule.
-  [[nodiscard]] bool says_the_same(const ScriptTerm& other) const noexcept {
+  // True if both have the same effect under the same rule.
+  [[nodiscard]] bool is_same(const ScriptTerm& other) const noexcept {
     return rule == other.rule && cost == other.cost && max_wait == other.max_wait && !settlement && !other.settlement;
   }
 };
 
-// What the script keeps apart: it counts alike for algorithms whose states are alike.
+// True for algorithms whose state is a log, which the script stores separately.
 [[nodiscard]] bool is_log(const core::Rule& rule) noexcept;
 
-// The numbers of a term, in the order that decide.lua documents; each a whole one below 2^53.
+// The numbers of a term, in the order documented in decide.lua; whole numbers below 2^53.
 class TermNumbers {
  public:
-  // `now` by this node: the edges of a calendar's windows are those around it.
+  // `now` by this node selects the calendar windows that are sent.
   TermNumbers(const ScriptTerm& term, Instant now) noexcept;
 
   [[nodiscard]] std::span<const std::int64_t> values() const noexcept { return {values_.data(), size_}; }
 
-  // Whether a bucket, but no queue, is asked for a cost that is not nothing.
+  // True for a bucket, but not a queue, with a cost that is not zero.
   [[nodiscard]] bool is_simple() const noexcept { return is_simple_; }
 
  private:
@@ -61,71 +61,69 @@ class TermNumbers {
   bool is_simple_ = false;
 };
 
-// The different keys of a batch, each with a number, in the order in which they came.
+// The distinct keys of a batch, numbered in the order of arrival.
 //
-// Found by a hash under a secret, so that no choice of keys makes it slow. Holds views of the keys. Allocates once.
-
-template <std::size_t most>
+// Uses a keyed hash, so that chosen keys cannot make it slow. Stores views of the keys. Allocates once.
+template <std::size_t max>
 class KeySet {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
 
-  KeySet() { keys_.reserve(most); }
+  KeySet() { keys_.reserve(max); }
 
   void clear() noexcept {
     keys_.clear();
-    places_.fill(0);
+    slots_.fill(0);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
   [[nodiscard]] std::string_view operator[](std::size_t number) const noexcept { return keys_[number]; }
 
-  [[nodiscard]] std::uint32_t find(std::string_view key) const noexcept { return places_[place_of(key)] - 1U; }
+  [[nodiscard]] std::uint32_t find(std::string_view key) const noexcept { return slots_[slot_of(key)] - 1U; }
 
-  // Its number, old or new. There is room: size() < most.
+  // Returns the key's number, old or new. Requires size() < max.
   std::uint32_t insert(std::string_view key) {
-    std::uint16_t& place = places_[place_of(key)];
-    if (place == 0) {
+    std::uint16_t& slot = slots_[slot_of(key)];
+    if (slot == 0) {
       keys_.push_back(key);
-      place = static_cast<std::uint16_t>(keys_.size());
+      slot = static_cast<std::uint16_t>(keys_.size());
     }
-    return place - 1U;
+    return slot - 1U;
   }
 
  private:
-  static constexpr std::size_t places = 4 * most;
-  static_assert((places & (places - 1)) == 0 && most < UINT16_MAX);
+  static constexpr std::size_t slots = 4 * max;
+  static_assert((slots & (slots - 1)) == 0 && max < UINT16_MAX);
 
-  // Where the key is, or would be. There is always an empty one.
-  [[nodiscard]] std::size_t place_of(std::string_view key) const noexcept {
-    std::size_t place = table::siphash13(secret_, key) & (places - 1);
-    while (places_[place] != 0 && keys_[places_[place] - 1U] != key) place = (place + 1) & (places - 1);
-    return place;
+  // The slot of the key, or the empty slot where it would go. There is always an empty one.
+  [[nodiscard]] std::size_t slot_of(std::string_view key) const noexcept {
+    std::size_t slot = table::siphash13(secret_, key) & (slots - 1);
+    while (slots_[slot] != 0 && keys_[slots_[slot] - 1U] != key) slot = (slot + 1) & (slots - 1);
+    return slot;
   }
 
   table::HashKey secret_ = table::HashKey::random();
   std::vector<std::string_view> keys_;
-  std::array<std::uint16_t, places> places_{};  // a key's number and one; 0 is empty
+  std::array<std::uint16_t, slots> slots_{};  // the key's number plus one; 0 is empty
 };
 
-// What a batch groups of the script: the groups as evaluations, the different keys, the different terms.
+// The groups of a batch as evaluations, with their distinct keys and terms.
 //
 // Invariants:
-//  1. Evaluations are in the order of the groups. A group is folded into an earlier one that is equal, if since then no
-//     other came on any of its keys: the order on each key stays.
-//  2. A log that is settled or forgotten has no other evaluation: what the script tells of it is as it is then. What it
-//     was charged by that, the script says for each check.
+//  1. Evaluations are in the order of the groups. A group is folded into an earlier equal one only if no other group
+//     came in between on any of its keys: the order on each key is preserved.
+//  2. A log that is settled or forgotten has no other evaluation: the script returns its state afterwards, and the
+//     charge of each check on it.
 //  3. A key has states of one form.
 //
-// Views the groups: they stay, unchanged, until clear().
-
+// Refers to the groups: they must stay unchanged until clear().
 class ScriptPlan {
  public:
   static constexpr std::size_t max_keys = 512;
   static constexpr std::size_t max_members = 4096;
   static constexpr std::size_t max_checks = 2 * max_members;
 
-  // Of decide.lua; 1 and 2 are short ways to write some of `decide`.
+  // The operations of decide.lua; 1 and 2 are short forms of some cases of `decide`.
   enum class Operation : std::uint8_t {
     decide = 3,
     look,
@@ -146,11 +144,10 @@ class ScriptPlan {
     std::uint64_t copies = 1;
     std::uint32_t first_check = 0;
     std::uint32_t checks = 0;
-    const Group* model = nullptr;       // what is equal to it may be folded into it; none where nothing may
-    SliceExchange* exchange = nullptr;  // of a report and a grant
-    bool only_looks = false;            // of a reserve
+    const Group* model = nullptr;       // equal groups may be folded into this evaluation; null: none
+    SliceExchange* exchange = nullptr;  // for report and grant
+    bool only_peeks = false;            // for reserve
 
-    // Whether something is done with receipts.
     [[nodiscard]] bool has_receipts() const noexcept { return operation >= Operation::reserve; }
   };
 
@@ -158,26 +155,26 @@ class ScriptPlan {
 
   struct Check {
     std::uint32_t key;
-    std::uint32_t term;  // none where the key is forgotten
+    std::uint32_t term;  // no_term if the key is forgotten
     bool is_guard;
     const core::ReceiptUse* receipt = nullptr;
   };
 
   struct KeyUse {
-    const core::Rule* rule = nullptr;  // by which its state is read; none where it is only forgotten
+    const core::Rule* rule = nullptr;  // by which the state is read; null if the key is only forgotten
     std::uint32_t term = no_term;
-    std::uint32_t last = 0;  // evaluation
-    bool is_bucket = false;  // where there is a rule
+    std::uint32_t last = 0;  // number of the last evaluation
+    bool is_bucket = false;  // valid if there is a rule
     bool is_log = false;
-    bool keeps_alone = false;   // a log that is settled or forgotten
-    bool has_receipts = false;  // of a log: the value with its receipts is needed too
+    bool is_exclusive = false;  // a log that is settled or forgotten
+    bool has_receipts = false;  // for a log: its receipts are needed too
   };
 
   struct Member {
     Group* group;
     std::uint32_t evaluation;
-    std::uint32_t charges_back;  // how many evaluations before it do that for it
-    std::uint32_t exchanges;     // as many reports come before those, and as many grants behind it
+    std::uint32_t charges_back;  // number of charge-back evaluations before it
+    std::uint32_t exchanges;     // number of reports before those, and of grants after it
   };
 
   void clear() noexcept;
@@ -190,7 +187,7 @@ class ScriptPlan {
     return checks().subspan(evaluation.first_check, evaluation.checks);
   }
   [[nodiscard]] std::span<const ScriptTerm> terms() const noexcept { return terms_; }
-  [[nodiscard]] Instant now() const noexcept { return now_; }  // of the group that has the latest, by this node
+  [[nodiscard]] Instant now() const noexcept { return now_; }  // the latest time of the groups, by this node's clock
   [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
   [[nodiscard]] std::string_view key(std::size_t number) const noexcept { return keys_[number]; }
   [[nodiscard]] const KeyUse& use(std::size_t number) const noexcept { return uses_[number]; }
@@ -200,7 +197,7 @@ class ScriptPlan {
     return evaluation.operation == Operation::settle || evaluation.operation > Operation::reserve;
   }
   // True if the script returns what a check of the evaluation charged to such a log.
-  [[nodiscard]] bool tells_charge(const Evaluation& evaluation, const Check& check) const noexcept {
+  [[nodiscard]] bool returns_charge(const Evaluation& evaluation, const Check& check) const noexcept {
     return (evaluation.operation == Operation::settle_receipt || evaluation.operation == Operation::used) &&
            use(check.key).is_log;
   }
@@ -212,12 +209,12 @@ class ScriptPlan {
   void add_charges_back(const Group& group);
   std::uint32_t add_exchanges(const Group& group, Operation operation);
   void add_evaluation(const Group& group);
-  // True if the evaluation has a check of this key already.
+  // Returns true if the evaluation already has a check of this key.
   bool add_check(const store::Check& check, std::uint32_t term, bool is_guard, store::Operation operation);
   std::uint32_t number_of(const ScriptTerm& term);
 
   KeySet<max_keys> keys_;
-  std::vector<KeyUse> uses_;  // of the keys
+  std::vector<KeyUse> uses_;  // by key number
   std::vector<Member> members_;
   std::vector<Evaluation> evaluations_;
   std::vector<Check> checks_;

@@ -16,7 +16,7 @@ constexpr Duration between_tries = std::chrono::milliseconds(100);
 SentinelWatch::SentinelWatch(net::Loop& loop, const RedisOptions& options, Owner& owner)
     : loop_(loop), options_(options), owner_(owner) {}
 
-// One that listens can be asked nothing else on its connection: a new one is made.
+// A subscribed connection accepts no other commands: a new one is made.
 void SentinelWatch::find() {
   if (finding_) return;
   finding_ = true;
@@ -25,8 +25,8 @@ void SentinelWatch::find() {
 
 void SentinelWatch::tick(SteadyTime now) {
   if (waiting_ && now >= retry_at_) return connect();
-  if (asked_ && now - asked_at_ > options_.timeout) {
-    on_lost({connection_->endpoint().text(), "does not say where the master is"});
+  if (asked_ && now - asked_at_ > options_.connect_timeout) {
+    on_lost({connection_->endpoint().text(), "did not return the master's address in time"});
   }
 }
 
@@ -42,7 +42,7 @@ void SentinelWatch::connect() {
                                 .tls = sentinel.tls,
                                 .server_name = options_.server_name,
                                 .client_name = options_.client_name,
-                                .timeout = options_.timeout,
+                                .connect_timeout = options_.connect_timeout,
                                 .reply_limits = {}},
       static_cast<ServerConnection::Owner&>(*this));
   connection_->connect();

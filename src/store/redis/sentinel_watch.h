@@ -1,6 +1,5 @@
-// Asks the Sentinels, one after the other, where the master is, and listens to the one that answered for news of it.
-// One that does not answer within the timeout is given up.
-// All on the loop's thread.
+// Asks the Sentinels one after the other for the master, and subscribes to the one that answered. A Sentinel that does
+// not answer within the timeout is skipped. Used on the loop's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +21,17 @@ class SentinelWatch final : private ServerConnection::Owner {
   class Owner {
    public:
     virtual void on_master(const net::Endpoint& master) = 0;
-    // One Sentinel does not help; the next is asked.
+    // A Sentinel failed; the next is asked.
     virtual void on_sentinel_lost(const std::string& what) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // `options` has Sentinels, and outlives it.
+  // `options` has Sentinels and must outlive this object.
   SentinelWatch(net::Loop& loop, const RedisOptions& options, Owner& owner);
 
-  // Asks anew: on_master follows, sooner or later.
+  // Asks again: on_master will follow.
   void find();
   void tick(SteadyTime now);
 
@@ -46,11 +45,11 @@ class SentinelWatch final : private ServerConnection::Owner {
   const RedisOptions& options_;
   Owner& owner_;
   std::unique_ptr<ServerConnection> connection_;
-  std::size_t next_ = 0;  // of the Sentinels
-  bool asked_ = false;    // the first reply is still to come
+  std::size_t next_ = 0;  // index of the Sentinel
+  bool asked_ = false;    // the first reply is outstanding
   SteadyTime asked_at_{};
   bool finding_ = false;
-  bool waiting_ = false;  // for retry_at_
+  bool waiting_ = false;  // waits until retry_at_
   SteadyTime retry_at_{};
 };
 

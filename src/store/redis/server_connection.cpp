@@ -23,7 +23,7 @@ Handshake::Handshake(const Credentials& credentials, const std::string& client_n
       append_command(commands_, {"AUTH", user_, credentials.password});
     }
   }
-  steps_.push_back(Step::introduce);  // always something: whether anybody answers shows here
+  steps_.push_back(Step::introduce);  // always sent: its reply proves that the server is alive
   if (client_name.empty()) {
     append_command(commands_, {"PING"});
   } else {
@@ -38,7 +38,7 @@ Handshake::Handshake(const Credentials& credentials, const std::string& client_n
 std::string Handshake::take(const wire::resp::Reply& reply) {
   const Step step = steps_[taken_++];
   if (!reply.is(wire::resp::ReplyType::error)) return {};
-  // A user with the fewest rights may not be allowed to set a name.
+  // A user with minimal permissions may not be allowed to set a name.
   if (step == Step::introduce && error_kind(reply.text()) == ErrorKind::no_permission) return {};
   return refusal(step, reply.text());
 }
@@ -46,27 +46,27 @@ std::string Handshake::take(const wire::resp::Reply& reply) {
 std::string Handshake::refusal(Step step, std::string_view error) const {
   switch (error_kind(error)) {
     case ErrorKind::wrong_pass:
-      return user_.empty() ? "the password is wrong (WRONGPASS); check `password_file`, or name a `user`"
-                           : "the password of user " + user_ +
-                                 " is wrong, or there is no such user (WRONGPASS); check `user` and `password_file`";
+      return user_.empty()
+                 ? "wrong password (WRONGPASS); check `password_file`, or set `user`"
+                 : "wrong password or unknown user " + user_ + " (WRONGPASS); check `user` and `password_file`";
     case ErrorKind::no_auth:
-      return "the server wants a password (NOAUTH); give it as `password_file`, with `user` if it is for one";
+      return "the server requires a password (NOAUTH); set `password_file`, and `user` if needed";
     case ErrorKind::denied:
-      return "the server is in protected mode and talks to its own machine only (DENIED); set a password there";
+      return "the server is in protected mode and accepts only local connections (DENIED); set a password there";
     default:
       break;
   }
   if (step == Step::authenticate) {
     if (error.find("without any password") != std::string_view::npos) {
-      return "the server has no password set for its default user; leave `password_file` out, or name a `user`";
+      return "the server's default user has no password; remove `password_file`, or set `user`";
     }
-    return "the server refuses AUTH; check that it is a Redis server of version 6 or later";
+    return "the server rejected AUTH; check that it is a Redis server of version 6 or later";
   }
-  const std::string said = ": " + std::string(error);
+  const std::string reason = ": " + std::string(error);
   if (step == Step::select) {
-    return "database " + std::to_string(database_) + " cannot be used" + said + "; check the end of its url";
+    return "database " + std::to_string(database_) + " is not available" + reason + "; check the database in its url";
   }
-  return "the server refuses to talk" + said;
+  return "the server rejected the connection" + reason;
 }
 namespace {
 
@@ -77,14 +77,14 @@ net::OutgoingOptions outgoing_options(const ServerConnection::Options& options) 
   outgoing.endpoint = options.endpoint;
   outgoing.tls = options.tls;
   outgoing.server_name = options.server_name;
-  outgoing.timeout = options.timeout;
-  outgoing.input_bound = options.reply_limits.length + 1;  // the parser refuses before, and says why
+  outgoing.timeout = options.connect_timeout;
+  outgoing.input_bound = options.reply_limits.length + 1;  // the parser fails before that, with the reason
   return outgoing;
 }
 
 }  // namespace
 
-// Outlives the ServerConnection, if that ends while one of its replies is being taken.
+// Outlives the ServerConnection if that is destroyed while one of its replies is processed.
 struct ServerConnection::Talk {
   explicit Talk(const Options& options)
       : parser(options.reply_limits),
@@ -93,7 +93,7 @@ struct ServerConnection::Talk {
   ReplyParser parser;
   Handshake handshake;
   bool ready = false;
-  bool over = false;  // lost, or closed by the owner: who may have destroyed the ServerConnection, too
+  bool over = false;  // lost, or closed by the owner, who may also have destroyed the ServerConnection
 };
 
 ServerConnection::ServerConnection(net::Loop& loop, Options options, Owner& owner)
@@ -106,7 +106,7 @@ ServerConnection::~ServerConnection() {
 void ServerConnection::connect() {
   close();
   talk_ = std::make_shared<Talk>(options_);
-  deadline_ = std::chrono::steady_clock::now() + options_.timeout;
+  deadline_ = std::chrono::steady_clock::now() + options_.connect_timeout;
   outgoing_.connect();
 }
 
@@ -128,7 +128,7 @@ void ServerConnection::close() {
 void ServerConnection::on_connected() {
   outgoing_.send(talk_->handshake.commands());
   timeout_.set(deadline_,
-               [this] { lose("does not answer in time; check that it is a Redis server, and what it is doing"); });
+               [this] { lose("does not answer in time; check that it is a Redis server and not overloaded"); });
 }
 
 std::size_t ServerConnection::on_bytes(std::span<char> bytes) {
@@ -166,7 +166,7 @@ void ServerConnection::on_lost(const Error& error) {
   lose(error.what);
 }
 
-// The last thing that is done: the owner may destroy this.
+// Must be the last step: the owner may destroy this object.
 void ServerConnection::lose(std::string what) {
   close();
   owner_.on_lost(Error{options_.endpoint.text(), std::move(what)});

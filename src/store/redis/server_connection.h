@@ -1,5 +1,5 @@
-// A connection to one Redis server: the handshake (who we are, and which database is meant), then commands out and
-// replies in. Not thread-safe.
+// A connection to one Redis server: the handshake (authentication, client name, database), then commands and replies.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -21,19 +21,19 @@ namespace weir::store::redis {
 
 struct Credentials {
   std::string user;      // empty: Redis's default user
-  std::string password;  // empty: none is given
+  std::string password;  // empty: none
 };
 
 class Handshake {
  public:
-  // `client_name` without spaces; empty: none.
+  // `client_name` has no spaces; empty: none.
   Handshake(const Credentials& credentials, const std::string& client_name, int database);
 
-  // All of them: they go out together.
+  // All commands, sent together.
   [[nodiscard]] const std::string& commands() const noexcept { return commands_; }
 
-  // The next reply. What is wrong, and which setting to look at; empty: nothing. Never shows the password, which
-  // servers may repeat in what they say.
+  // Takes the next reply. Returns the error and the setting to look at; empty if there is none. Never contains the
+  // password, even if the server repeats it.
   [[nodiscard]] std::string take(const wire::resp::Reply& reply);
 
   [[nodiscard]] bool done() const noexcept { return taken_ == steps_.size(); }
@@ -50,27 +50,26 @@ class Handshake {
   int database_;
 };
 
-// One connection to one Redis server (RESP2): authenticated, named, and on its database before it is ready. All on the
-// loop's thread; destroyed before the loop is.
+// One connection to one Redis server (RESP2): authenticated, named and on its database before it is ready. Used on the
+// loop's thread; must be destroyed before the loop.
 //
-// 1. Replies come in the order of the commands, one for each; also what a subscription sends unasked.
-// 2. The owner is never called from within one of its own calls of this. It may be closed, connected anew or destroyed
-//    at any time, also from within the owner's callbacks; the owner is told nothing more of what was closed.
-// 3. A connection is lost once: what was sent and not answered then may have been done or not. When to try again is
-//    the owner's business.
-// 4. No password is ever part of an error.
-
+// 1. Replies arrive in the order of the commands, one each; subscription messages arrive as replies, too.
+// 2. The owner is never called from within its own calls. The connection may be closed, reconnected or destroyed at any
+//    time, also from within the owner's callbacks; the owner gets no events of a closed connection.
+// 3. A connection is lost once: commands sent and not answered may or may not have been executed. The owner decides
+//    when to reconnect.
+// 4. No error contains a password.
 class ServerConnection final : private net::Outgoing::Owner {
  public:
   struct Options {
     net::Endpoint endpoint;
     std::string user;      // empty: Redis's default user
-    std::string password;  // empty: none is given
+    std::string password;  // empty: none
     int database = 0;
-    std::shared_ptr<const net::TlsClientContext> tls;  // null: plain
-    std::string server_name;                           // that its certificate must be for; empty: the endpoint's host
-    std::string client_name;                           // as CLIENT LIST shows it; no spaces; empty: none
-    Duration timeout = std::chrono::seconds(5);        // from connect() until it is ready
+    std::shared_ptr<const net::TlsClientContext> tls;    // null: plain text
+    std::string server_name;                             // expected in the certificate; empty: the endpoint's host
+    std::string client_name;                             // shown by CLIENT LIST; no spaces; empty: none
+    Duration connect_timeout = std::chrono::seconds(5);  // from connect() until ready
     wire::resp::ReplyLimits reply_limits;
   };
 
@@ -78,7 +77,7 @@ class ServerConnection final : private net::Outgoing::Owner {
    public:
     virtual ~Owner() = default;
     virtual void on_ready() = 0;
-    // Void when it returns.
+    // `reply` is valid only during the call.
     virtual void on_reply(const wire::resp::Reply& reply) = 0;
     virtual void on_lost(const Error& error) = 0;
   };
@@ -88,10 +87,9 @@ class ServerConnection final : private net::Outgoing::Owner {
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
-  void connect();  // closes what is there
+  void connect();  // closes an existing connection
   [[nodiscard]] bool ready() const noexcept;
-  // Whole commands. Dropped unless it is ready. From within a callback they leave together when it returns, otherwise
-  // at once.
+  // Sends whole commands; drops them unless ready. In a callback they are sent together when it returns.
   void send(std::string_view commands);
   [[nodiscard]] std::size_t unsent() const noexcept { return outgoing_.unsent(); }
   void close();
@@ -111,7 +109,7 @@ class ServerConnection final : private net::Outgoing::Owner {
   Owner& owner_;
   std::shared_ptr<Talk> talk_;  // of this connection; null: none
   net::Outgoing outgoing_;
-  std::chrono::steady_clock::time_point deadline_;  // until which it is to be ready
+  std::chrono::steady_clock::time_point deadline_;  // for becoming ready
   net::Timer timeout_;
 };
 

@@ -15,7 +15,7 @@ using wire::resp::ReplyType;
 
 constexpr std::size_t large_batch = 64;
 constexpr std::size_t max_batches_in_flight = 4;
-constexpr int shares_of_timeout = 8;  // a batch leaves one of these after the one before it at the latest
+constexpr int shares_of_timeout = 8;  // the next batch is sent at most one such share after the previous one
 
 SteadyTime the_time() noexcept {
   return SteadyTime::clock::now();
@@ -25,8 +25,8 @@ Duration since(SteadyTime then, SteadyTime now) noexcept {
   return std::chrono::duration_cast<Duration>(now - then);
 }
 
-// Also a server without memory: it refuses only what has to be written. A denial writes nothing, so who is at the limit
-// is still denied by the state there.
+// True for an error that concerns only some keys. That includes a server out of memory, which rejects only writes: a
+// denial writes nothing, so consumers at their limit are still denied by the state there.
 bool is_of_one_key(ErrorKind kind) noexcept {
   return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type || kind == ErrorKind::edges ||
          kind == ErrorKind::out_of_memory;
@@ -42,11 +42,11 @@ bool ServerQueue::submit(Group& group, Slot slot) {
     return false;
   }
   if (breaker_.state() != BreakerState::closed) {
-    if (!probe_wanted_) {
+    if (!probe_pending_) {
       counts_.turned_away.raise();
       return false;
     }
-    probe_wanted_ = false;
+    probe_pending_ = false;
   }
   pending_.add(group, deadline, slot);
   arm(deadline);
@@ -66,24 +66,24 @@ void ServerQueue::enqueue_alone(Group& group, SteadyTime deadline, Slot slot, bo
   schedule(turn_time());
 }
 
-void ServerQueue::query(std::string_view command, Told told) {
+void ServerQueue::query(std::string_view command, ReplyHandler handler) {
   connection_->send(command);
-  expected_.push_back({.call = nullptr, .told = std::move(told), .sent_at = the_time()});
+  expected_.push_back({.call = nullptr, .handler = std::move(handler), .sent_at = the_time()});
 }
 
-bool ServerQueue::try_query(std::string_view command, Told told) {
-  if (!greeted_ || held_ || breaker_.state() != BreakerState::closed) return false;
-  query(command, std::move(told));
+bool ServerQueue::try_query(std::string_view command, ReplyHandler handler) {
+  if (!greeted_ || paused_ || breaker_.state() != BreakerState::closed) return false;
+  query(command, std::move(handler));
   return true;
 }
 
-// Read once for all that is asked in the turn of the loop that a departure is scheduled in.
+// Returns a time that is read once for all groups submitted in one turn of the loop, in which a departure is scheduled.
 SteadyTime ServerQueue::turn_time() noexcept {
   if (!scheduled_) turn_ = the_time();
   return turn_;
 }
 
-// When the loop's handler is done: then all that it brought goes together.
+// Runs when the loop's handler is done, so that everything it submitted is sent together.
 void ServerQueue::schedule(SteadyTime now) {
   if (scheduled_) return;
   if (!may_depart(now)) return wait_to_depart();
@@ -97,7 +97,7 @@ void ServerQueue::schedule(SteadyTime now) {
 }
 
 bool ServerQueue::may_depart(SteadyTime now) const noexcept {
-  if (!greeted_ || held_ || pending_.empty()) return false;
+  if (!greeted_ || paused_ || pending_.empty()) return false;
   if (batches_out_ == 0) return true;
   if (batches_out_ >= max_batches_in_flight) return false;
   return pending_.groups() >= large_batch * batches_out_ || now - departed_at_ >= options_.timeout / shares_of_timeout;
@@ -107,14 +107,14 @@ void ServerQueue::depart_or_wait(SteadyTime now) {
   may_depart(now) ? depart(now) : wait_to_depart();
 }
 
-// For the share of the timeout to be over, unless a reply is sooner. With as many batches out as may be, or without a
-// server, there is only a reply to wait for.
+// Sends the pending groups once the share of the timeout has passed, unless a reply triggers that earlier. If the
+// maximum number of batches is in flight, only a reply does.
 void ServerQueue::wait_to_depart() {
-  if (waits_to_depart_ || !greeted_ || held_ || pending_.empty()) return;
+  if (departure_set_ || !greeted_ || paused_ || pending_.empty()) return;
   if (batches_out_ == 0 || batches_out_ >= max_batches_in_flight) return;
-  waits_to_depart_ = true;
+  departure_set_ = true;
   departure_.set(departed_at_ + options_.timeout / shares_of_timeout, [this] {
-    waits_to_depart_ = false;
+    departure_set_ = false;
     depart_or_wait(the_time());
   });
 }
@@ -139,21 +139,21 @@ void ServerQueue::depart(SteadyTime now) {
 void ServerQueue::send(std::unique_ptr<ScriptCall> call, SteadyTime now) {
   if (call->asking) {
     append_command(bytes_, {"ASKING"});
-    expected_.push_back({.call = nullptr, .told = nullptr, .sent_at = now});
+    expected_.push_back({.call = nullptr, .handler = nullptr, .sent_at = now});
   }
   call->batch.write(bytes_);
   call->sent_at = now;
   counts_.evaluations.raise(call->batch.evaluations());
-  expected_.push_back({.call = std::move(call), .told = nullptr, .sent_at = now});
+  expected_.push_back({.call = std::move(call), .handler = nullptr, .sent_at = now});
 }
 
 void ServerQueue::on_reply(const Reply& reply) {
-  if (expected_.empty()) return lose(StoreError::garbled, "answers what it was not asked");
+  if (expected_.empty()) return lose(StoreError::garbled, "sent an unexpected reply");
   Expected expected = std::move(expected_.front());
   expected_.pop_front();
   if (expected.ends_batch) --batches_out_;
   if (expected.call != nullptr) take_evaluation(std::move(expected.call), reply);
-  if (expected.told) expected.told(&reply);
+  if (expected.handler) expected.handler(&reply);
   depart_or_wait(the_time());
 }
 
@@ -162,18 +162,18 @@ void ServerQueue::take_evaluation(std::unique_ptr<ScriptCall> call, const Reply&
   const Duration took = since(call->sent_at, now);
   counts_.round_trip.add(static_cast<std::uint64_t>(took.count()));
   if (call->given_up) {
-    counts_.late_answers.raise();  // the breaker knew of it when it was given up
-    return pending_.put_down(std::move(call));
+    counts_.late_answers.raise();  // it was reported to the breaker when it was abandoned
+    return pending_.recycle(std::move(call));
   }
   if (reply.is(ReplyType::error)) return take_error(std::move(call), reply.text(), now);
   if (!call->batch.read(reply)) {
-    complain(StoreError::garbled, "answers an evaluation with what is no answer to it");
+    report_error(StoreError::garbled, "sent an invalid reply to the script");
     breaker_.failed(now);
     note_state();
-    return fail(std::move(call), Failure::disagreement);  // the script has run
+    return fail(std::move(call), Failure::disagreement);  // not repeated: the script has run
   }
   note_clock(call->batch.members().front()->now, took);
-  // Slow is what its oldest group has waited, here and there.
+  // Slowness is measured from when the oldest group started to wait.
   breaker_.answered(since(std::min(call->sent_at, call->oldest - options_.timeout), now), now);
   answer(std::move(call));
   note_state();
@@ -186,17 +186,18 @@ void ServerQueue::take_error(std::unique_ptr<ScriptCall> call, std::string_view 
     counts_.sent_again.raise();
     const bool elsewhere = kind == ErrorKind::moved || kind == ErrorKind::ask || kind == ErrorKind::try_again;
     elsewhere ? breaker_.alive() : breaker_.failed(now);
-    pending_.put_down(std::move(call));
+    pending_.recycle(std::move(call));
     return note_state();
   }
-  complain(store_error(kind), text);
+  report_error(store_error(kind), text);
   if (is_of_one_key(kind)) return take_error_of_one_key(std::move(call));
   breaker_.failed(now);
   note_state();
   fail(std::move(call), Failure::refused);
 }
 
-// Nothing was done. Of several groups each goes anew and alone, so that only the one that has the key is refused.
+// Handles an error caused by one key. The script changed nothing, so the groups of the call are sent again one by one,
+// and only the group with that key is rejected.
 void ServerQueue::take_error_of_one_key(std::unique_ptr<ScriptCall> call) {
   if (breaker_.state() == BreakerState::half_open) breaker_.alive();
   note_state();
@@ -208,10 +209,10 @@ void ServerQueue::take_error_of_one_key(std::unique_ptr<ScriptCall> call) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     enqueue_alone(*members[i], call->deadlines[i], call->slot, call->asking);
   }
-  pending_.put_down(std::move(call));
+  pending_.recycle(std::move(call));
 }
 
-// The script and the evaluation follow each other on the connection: no answer has to be waited for between them.
+// The script and the evaluation follow each other on the connection, without waiting for a reply in between.
 void ServerQueue::repeat_with_script(std::unique_ptr<ScriptCall> call, SteadyTime now) {
   if (!script_under_way_) load_script();
   bytes_.clear();
@@ -229,24 +230,25 @@ void ServerQueue::answer(std::unique_ptr<ScriptCall> call) {
     counts_.of(group->failure).raise();
     group->callback->answered(*group);
   }
-  pending_.put_down(std::move(call));
+  pending_.recycle(std::move(call));
   if (disagrees)
-    complain(StoreError::disagreement, "decides otherwise than the core: is another program writing here?");
+    report_error(StoreError::disagreement,
+                 "disagrees with the decision replayed here; check whether another program writes to its keys");
 }
 
 void ServerQueue::fail(std::unique_ptr<ScriptCall> call, Failure failure) {
   for (Group* const group : call->batch.members()) redis::fail(*group, failure, counts_);
-  pending_.put_down(std::move(call));
+  pending_.recycle(std::move(call));
 }
 
-// Who is told may ask again: that is pending for later.
+// Callbacks may submit again: such groups become pending later.
 void ServerQueue::fail_pending() {
   std::vector<std::unique_ptr<ScriptCall>> calls;
   pending_.take(calls);
-  for (auto& call : calls) fail(std::move(call), Failure::away);
+  for (auto& call : calls) fail(std::move(call), Failure::unavailable);
 }
 
-// Their clock was read somewhere between sending and now.
+// The server's clock was read at some time between sending and now.
 void ServerQueue::note_clock(Instant theirs, Duration took) {
   const auto ours = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()) - took / 2;
   counts_.clock_offset.set((theirs - ours).count());

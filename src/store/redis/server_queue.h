@@ -1,16 +1,16 @@
-// The way to one server: collects groups, sends them as batches, and stands up to what the server does meanwhile.
-// All on the loop's thread.
+// The queue to one server: collects groups, sends them as batches, and handles the server's failures. Used on the
+// loop's thread.
 //
-// Batch while in flight: an idle queue sends what one turn of the loop pending. While a batch is at the server the next
-// collects, and leaves when the answer is in; or sooner, when it is large or the answer takes longer than an eighth of
-// the timeout, so that nobody waits for a whole slow round trip before its own begins.
+// Batching: an idle queue sends what one turn of the loop has collected. While a batch is in flight the next one
+// collects, and is sent when the reply arrives; or earlier, if it is large or the reply takes longer than an eighth of
+// the timeout, so that no group waits for a whole slow round trip first.
 //
-//  1. What was sent is sent again only if the server said that it did not begin with it.
-//  2. A batch that is not answered within the time of its oldest group is given up as a whole. It may have been done.
-//  3. Nobody is answered from within submit() or enqueue().
-//  4. While the breaker is open nothing waits here. It is probed from the loop's ticks: by a group, or by a PING if
-//     nobody groups; without a connection, by connecting.
-//  5. An error about one key says nothing against the server, nor against the other groups of the batch.
+//  1. A sent batch is sent again only if the server reported that it did not start it.
+//  2. A batch that is not answered by its oldest group's deadline is failed as a whole. It may have been executed.
+//  3. No group is answered from within submit() or enqueue().
+//  4. While the breaker is open no group waits here. The loop's ticks probe the server: by a group, or by a PING if
+//     there is none; without a connection, by connecting.
+//  5. An error about one key affects neither the server's state nor the other groups of the batch.
 #pragma once
 
 #include <cstddef>
@@ -40,76 +40,75 @@ namespace weir::store::redis {
 
 class ServerQueue final : private ServerConnection::Owner {
  public:
-  // Who knows of the other servers. None of these calls may destroy the queue.
+  // Implemented by the owner of all queues. Must not destroy the queue from a callback.
   class Owner {
    public:
-    // Who the server is: before it is asked anything, and from time to time. An error: not the one that is wanted, and
-    // the connection is closed.
+    // Called before the server is used, and periodically. On an error the connection is closed.
     [[nodiscard]] virtual Result<void> on_info(ServerQueue& queue, const ServerInfo& info) = 0;
-    // It is time to connect(), there or elsewhere.
+    // It is time to call connect(), with this server or another.
     virtual void on_unconnected(ServerQueue& queue) = 0;
-    // The server answers an evaluation with an error that may mean: not here, not now. True: the owner has pending the
-    // groups anew, there or elsewhere, or has answered them. False: the queue answers them.
+    // The server rejected an evaluation with an error that may mean "not here" or "not now". Return true if the groups
+    // were queued again, here or elsewhere, or answered; false if the queue must answer them.
     [[nodiscard]] virtual bool on_refused(ServerQueue& queue, const ScriptCall& call, std::string_view error) = 0;
-    // Its breaker or its connection is not what it was.
+    // The state of the breaker or the connection changed.
     virtual void on_change(ServerQueue& queue) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // Null: the connection ended first.
-  using Told = std::function<void(const wire::resp::Reply* reply)>;
+  // Called with null if the connection is lost before the reply.
+  using ReplyHandler = std::function<void(const wire::resp::Reply* reply)>;
 
-  // `options` and `counts` outlive it.
+  // `options` and `counts` must outlive this object.
   ServerQueue(net::Loop& loop, const RedisOptions& options, StoreCounts& counts, Owner& owner);
-  ~ServerQueue() override;  // what is here is answered: away, or lost if it was sent
+  ~ServerQueue() override;  // fails all groups: `unavailable`, or `lost` if sent
   ServerQueue(const ServerQueue&) = delete;
   ServerQueue& operator=(const ServerQueue&) = delete;
 
-  // To the first server, or to another one: what is not sent yet goes there, and what was is lost.
+  // Connects to the first or to another server: unsent groups go there, sent ones are lost.
   void connect(net::Endpoint endpoint);
 
-  // False: away. Otherwise it is answered within the timeout.
+  // Returns false if unavailable. Otherwise the group is answered within the timeout.
   [[nodiscard]] bool submit(Group& group, Slot slot);
 
-  // Without asking the breaker: groups that are under way already.
+  // Bypass the breaker: for groups already accepted.
   void enqueue(Group& group, SteadyTime deadline, Slot slot);
   void enqueue_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
-  // Sends no more until it is connected anew: the server is not the right one any more.
-  void hold() noexcept { held_ = true; }
+  // Sends nothing more until reconnected: this is no longer the right server.
+  void pause() noexcept { paused_ = true; }
 
-  // Only when connected.
-  void query(std::string_view command, Told told);
-  // Beside the groups: what becomes of it says nothing for or against the server. False: it is away, and `told` is not
-  // called.
-  [[nodiscard]] bool try_query(std::string_view command, Told told);
+  // Must be called only while connected.
+  void query(std::string_view command, ReplyHandler handler);
+  // Sends a command independent of groups; its result does not affect the breaker. Returns false, without a call of
+  // `handler`, if unavailable.
+  [[nodiscard]] bool try_query(std::string_view command, ReplyHandler handler);
 
   void tick(SteadyTime now);
 
   [[nodiscard]] BreakerState state() const noexcept { return breaker_.state(); }
   [[nodiscard]] bool connected() const noexcept { return greeted_; }
   [[nodiscard]] bool leads_to(const net::Endpoint& endpoint) const noexcept {
-    return greeted_ && !held_ && endpoint_ == endpoint;
+    return greeted_ && !paused_ && endpoint_ == endpoint;
   }
   [[nodiscard]] bool idle() const noexcept { return expected_.empty() && pending_.empty(); }
   [[nodiscard]] const net::Endpoint& endpoint() const noexcept { return endpoint_; }
   [[nodiscard]] bool evicts() const noexcept { return info_ && info_->evicts(); }
-  // What went wrong last; empty: nothing yet.
-  [[nodiscard]] const std::string& complaint() const noexcept { return complaint_; }
-  void complain(StoreError kind, std::string_view what);
+  // The last error; empty: none yet.
+  [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
+  void report_error(StoreError kind, std::string_view what);
 
  private:
-  // What the next reply is of.
+  // An expected reply.
   struct Expected {
-    std::unique_ptr<ScriptCall> call;  // an evaluation; otherwise another command
-    Told told;                         // may be empty
+    std::unique_ptr<ScriptCall> call;  // for an evaluation; null for any other command
+    ReplyHandler handler;              // may be empty
     SteadyTime sent_at{};
     bool ends_batch = false;
   };
 
-  // Sending and answering: queue.cpp.
+  // Sending and answering, in server_queue.cpp.
   void on_reply(const wire::resp::Reply& reply) override;
   [[nodiscard]] SteadyTime turn_time() noexcept;
   void schedule(SteadyTime now);
@@ -127,7 +126,7 @@ class ServerQueue final : private ServerConnection::Owner {
   void fail_pending();
   void note_clock(Instant theirs, Duration took);
 
-  // The server's health: lane_health.cpp.
+  // Server health, in server_queue_health.cpp.
   void on_ready() override;
   void on_lost(const Error& error) override;
   void ask_info(SteadyTime now);
@@ -150,14 +149,14 @@ class ServerQueue final : private ServerConnection::Owner {
   net::Endpoint endpoint_;
   std::unique_ptr<ServerConnection> connection_;
   Breaker breaker_;
-  BreakerState told_ = BreakerState::open;  // the owner
-  std::string complaint_;
+  BreakerState reported_state_ = BreakerState::open;  // as last seen by the owner
+  std::string last_error_;
   std::optional<ServerInfo> info_;
-  SteadyTime info_at_{};  // asked for
-  bool greeted_ = false;  // connected, and the server is the one that is wanted
+  SteadyTime info_at_{};  // when it was requested
+  bool greeted_ = false;  // connected, and verified to be the right server
   bool script_under_way_ = false;
-  bool held_ = false;
-  bool probe_wanted_ = false;  // half-open, and no probe has begun
+  bool paused_ = false;
+  bool probe_pending_ = false;  // half-open, and no probe has started
   SteadyTime probing_since_{};
 
   PendingCalls pending_;
@@ -169,10 +168,10 @@ class ServerQueue final : private ServerConnection::Owner {
   bool scheduled_ = false;
   SteadyTime turn_{};
   net::Timer departure_;
-  bool waits_to_depart_ = false;  // departure_ is set
+  bool departure_set_ = false;  // departure_ is set
   net::Timer timer_;
-  SteadyTime armed_for_ = SteadyTime::max();  // the oldest deadline, or earlier; SteadyTime::max(): not armed
-  std::shared_ptr<ServerQueue*> self_;        // null inside: what was posted finds it gone
+  SteadyTime armed_for_ = SteadyTime::max();  // when the timer fires, not after any deadline; max(): not armed
+  std::shared_ptr<ServerQueue*> self_;        // points to null after destruction; posted work tests that
 };
 
 }  // namespace weir::store::redis

@@ -1,4 +1,4 @@
-// The health of a queue's server: its connection, its breaker, and time that runs out.
+// Health of a queue's server: connection, breaker and timeouts.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -17,7 +17,7 @@ using wire::resp::Reply;
 using wire::resp::ReplyType;
 
 constexpr Duration between_infos = std::chrono::seconds(10);
-// A connection on which nothing has been answered for so long is none; or for twice the budget, if that is longer.
+// A connection without any reply for this long is considered dead; or for twice the timeout, if that is longer.
 constexpr Duration max_silence = std::chrono::seconds(1);
 
 Breaker::Options breaker_options(const RedisOptions& options) {
@@ -26,7 +26,7 @@ Breaker::Options breaker_options(const RedisOptions& options) {
   return breaker;
 }
 
-// Different for the queues of one process, and for processes.
+// Differs between the queues of a process, and between processes.
 std::uint64_t seed_of(const void* self) {
   const auto now = static_cast<std::uint64_t>(SteadyTime::clock::now().time_since_epoch().count());
   return (now ^ reinterpret_cast<std::uintptr_t>(self)) * 0x9E3779B97F4A7C15U;
@@ -56,21 +56,22 @@ void ServerQueue::connect(net::Endpoint endpoint) {
   if (breaker_.begin_probe(now)) note_state();
   probing_since_ = now;
   endpoint_ = std::move(endpoint);
-  connection_ = std::make_unique<ServerConnection>(loop_,
-                                                   ServerConnection::Options{.endpoint = endpoint_,
-                                                                             .user = options_.user,
-                                                                             .password = options_.password,
-                                                                             .database = options_.database,
-                                                                             .tls = options_.tls,
-                                                                             .server_name = options_.server_name,
-                                                                             .client_name = options_.client_name,
-                                                                             .timeout = options_.timeout,
-                                                                             .reply_limits = {}},
-                                                   static_cast<ServerConnection::Owner&>(*this));
+  connection_ =
+      std::make_unique<ServerConnection>(loop_,
+                                         ServerConnection::Options{.endpoint = endpoint_,
+                                                                   .user = options_.user,
+                                                                   .password = options_.password,
+                                                                   .database = options_.database,
+                                                                   .tls = options_.tls,
+                                                                   .server_name = options_.server_name,
+                                                                   .client_name = options_.client_name,
+                                                                   .connect_timeout = options_.connect_timeout,
+                                                                   .reply_limits = {}},
+                                         static_cast<ServerConnection::Owner&>(*this));
   connection_->connect();
 }
 
-// Who it is, whether it is the master, and whether it takes the script: then it is the server that is wanted.
+// The server is the right one once it is identified, is the master, and has accepted the script.
 void ServerQueue::on_ready() {
   const SteadyTime now = SteadyTime::clock::now();
   ask_info(now);
@@ -106,7 +107,7 @@ void ServerQueue::load_script() {
 void ServerQueue::take_info(const Reply& reply) {
   if (reply.is(ReplyType::error)) {
     const StoreError kind = store_error(error_kind(reply.text()));
-    return greeted_ ? complain(kind, reply.text()) : lose(kind, reply.text());
+    return greeted_ ? report_error(kind, reply.text()) : lose(kind, reply.text());
   }
   ServerInfo info = parse_info(reply.text());
   if (info_ && info.evicted_keys > info_->evicted_keys) {
@@ -119,13 +120,13 @@ void ServerQueue::take_info(const Reply& reply) {
 
 void ServerQueue::take_role(const Reply& reply) {
   if (read_role(reply) == ServerRole::master) return;
-  lose(StoreError::read_only, "is not the master, though the Sentinels name it");
+  lose(StoreError::read_only, "is not the master, although the Sentinels report it as such");
 }
 
 void ServerQueue::take_script(const Reply& reply) {
   if (reply.is(ReplyType::error)) {
     const StoreError kind = store_error(error_kind(reply.text()));
-    return greeted_ ? complain(kind, reply.text()) : lose(kind, reply.text());
+    return greeted_ ? report_error(kind, reply.text()) : lose(kind, reply.text());
   }
   if (greeted_) return;
   greeted_ = true;
@@ -140,9 +141,9 @@ void ServerQueue::on_lost(const Error& error) {
   lose(unknown ? StoreError::credentials : StoreError::unreachable, error.what);
 }
 
-// Others are told when it is disconnected, so that they ask nothing more of it.
+// The owner is notified after the disconnect, so that nothing more is sent to the server.
 void ServerQueue::lose(StoreError kind, std::string_view what) {
-  complain(kind, what);
+  report_error(kind, what);
   breaker_.lost(SteadyTime::clock::now());
   disconnect();
   note_state();
@@ -150,9 +151,9 @@ void ServerQueue::lose(StoreError kind, std::string_view what) {
   owner_.on_change(*this);
 }
 
-// What was sent is lost.
+// Sent groups are lost.
 void ServerQueue::disconnect() {
-  greeted_ = held_ = script_under_way_ = probe_wanted_ = false;
+  greeted_ = paused_ = script_under_way_ = probe_pending_ = false;
   batches_out_ = 0;
   info_.reset();
   if (connection_) connection_->close();
@@ -160,38 +161,38 @@ void ServerQueue::disconnect() {
   expected.swap(expected_);
   for (Expected& one : expected) {
     if (one.call && !one.call->given_up) fail(std::move(one.call), Failure::lost);
-    if (one.told) one.told(nullptr);
+    if (one.handler) one.handler(nullptr);
   }
 }
 
 void ServerQueue::tick(SteadyTime now) {
   const Duration silence = std::max(max_silence, 2 * options_.timeout);
   if (greeted_ && !expected_.empty() && now - expected_.front().sent_at > silence) {
-    return lose(StoreError::timeout, "does not answer at all; it is connected to anew");
+    return lose(StoreError::timeout, "stopped answering; reconnecting");
   }
   if (breaker_.state() == BreakerState::open) return probe(now);
   if (breaker_.state() == BreakerState::half_open) {
-    if (probe_wanted_) return ping(now);
-    if (!greeted_ && now - probing_since_ > options_.timeout + max_silence) {
-      lose(StoreError::unreachable, "cannot be connected to in time");
+    if (probe_pending_) return ping(now);
+    if (!greeted_ && now - probing_since_ > options_.connect_timeout + max_silence) {
+      lose(StoreError::unreachable, "did not accept a connection in time");
     }
     return;
   }
   if (greeted_ && now - info_at_ > between_infos) ask_info(now);
 }
 
-// One that owes an answer is not asked for another.
+// A server that owes a reply is not probed again.
 void ServerQueue::probe(SteadyTime now) {
-  if (greeted_ && !held_ && !expected_.empty()) return;
+  if (greeted_ && !paused_ && !expected_.empty()) return;
   if (!breaker_.begin_probe(now)) return;
   probing_since_ = now;
-  probe_wanted_ = greeted_ && !held_;
+  probe_pending_ = greeted_ && !paused_;
   note_state();
-  if (!probe_wanted_) owner_.on_unconnected(*this);
+  if (!probe_pending_) owner_.on_unconnected(*this);
 }
 
 void ServerQueue::ping(SteadyTime now) {
-  probe_wanted_ = false;
+  probe_pending_ = false;
   std::string command;
   append_command(command, {"PING"});
   query(command, [this, now](const Reply* reply) {
@@ -230,26 +231,26 @@ void ServerQueue::expire() {
   }
   arm(next);
   if (unsent.empty() && sent.empty()) return;
-  complain(StoreError::timeout, "does not answer in time");
+  report_error(StoreError::timeout, "did not answer in time");
   breaker_.timed_out(calls, now);
   note_state();
-  for (Group* const group : unsent) redis::fail(*group, Failure::away, counts_);
+  for (Group* const group : unsent) redis::fail(*group, Failure::unavailable, counts_);
   for (Group* const group : sent) redis::fail(*group, Failure::timeout, counts_);
 }
 
-void ServerQueue::complain(StoreError kind, std::string_view what) {
+void ServerQueue::report_error(StoreError kind, std::string_view what) {
   counts_.of(kind).raise();
-  complaint_ = endpoint_.text() + ' ' + std::string(what);
-  counts_.last_error.set(complaint_, std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
+  last_error_ = endpoint_.text() + ' ' + std::string(what);
+  counts_.last_error.set(last_error_, std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
 }
 
 void ServerQueue::note_state() {
-  if (breaker_.state() == told_) return;
-  const BreakerState before = std::exchange(told_, breaker_.state());
+  if (breaker_.state() == reported_state_) return;
+  const BreakerState before = std::exchange(reported_state_, breaker_.state());
   if (before == BreakerState::closed) counts_.opened.raise();
-  if (told_ == BreakerState::closed) counts_.closed.raise();
+  if (reported_state_ == BreakerState::closed) counts_.closed.raise();
   owner_.on_change(*this);
-  if (told_ == BreakerState::open) fail_pending();
+  if (reported_state_ == BreakerState::open) fail_pending();
 }
 
 }  // namespace weir::store::redis

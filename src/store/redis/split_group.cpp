@@ -9,7 +9,7 @@ void SplitGroup::begin(Group& whole, std::span<const Slot> slots) {
   used_ = 0;
   for (std::size_t i = 0; i < whole.checks.size(); ++i) {
     Part& part = part_of(slots[i]);
-    part.forwarded.places.push_back(i);
+    part.forwarded.positions.push_back(i);
   }
   for (Part& part : parts()) part.forwarded.take(whole, *this);
   waiting_ = used_;
@@ -22,7 +22,7 @@ SplitGroup::Part& SplitGroup::part_of(Slot slot) {
   if (parts_.size() == used_) parts_.emplace_back();
   Part& part = parts_[used_++];
   part.slot = slot;
-  part.forwarded.places.clear();
+  part.forwarded.positions.clear();
   return part;
 }
 
@@ -41,12 +41,12 @@ void SplitGroup::merge() {
   whole.now = Instant{};
   for (Part& part : parts()) {
     const Group& group = part.forwarded.group;
-    // Of several failures the one that leaves most in doubt counts.
+    // Of several failures, one that leaves the outcome in doubt wins.
     const bool fails = group.failure != Failure::none;
     if (fails && (was_sent(group.failure) || whole.failure == Failure::none)) whole.failure = group.failure;
     if (was_sent(group.failure)) {
       for (const store::Check& check : group.checks) {
-        if (check.extension != nullptr) check.extension->charge_back = 0;  // it is charged, or may be
+        if (check.extension != nullptr) check.extension->charge_back = 0;  // it was charged, or may have been
       }
     }
     whole.admitted = whole.admitted && group.failure == Failure::none && group.admitted;
@@ -56,13 +56,13 @@ void SplitGroup::merge() {
   for (Part& part : parts()) {
     const Group& group = part.forwarded.group;
     if (gives_back && group.failure == Failure::none && group.admitted) give_back(part);
-    part.forwarded.tell_decisions();
+    part.forwarded.write_back_decisions();
   }
   whole.decided = whole.failure == Failure::none;
 }
 
-// The answers then say what is left uncharged, as where all is decided at one instant. When the limit is full again
-// they say as it was with the charge: at most so late.
+// Gives back what a part charged. Its answers then report what remains without the charge, as if all were decided at
+// one instant. `reset_after` still includes the charge: the limit is full again at that time at the latest.
 void SplitGroup::give_back(Part& part) {
   for (store::Check& check : part.forwarded.group.checks) {
     Decision& decision = check.decision;
@@ -70,7 +70,7 @@ void SplitGroup::give_back(Part& part) {
     decision.delay = Duration::zero();
     const core::ReceiptResult opened = check.receipt == nullptr ? core::ReceiptResult::none : check.receipt->result;
     if (check.role != store::Check::Role::charge || check.cost == Cost{0}) continue;
-    if (opened == core::ReceiptResult::repeated) continue;  // charged by the one before
+    if (opened == core::ReceiptResult::repeated) continue;  // charged by the first reserve
     owner_.refund(check, charged, part.slot);
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
   }

@@ -1,7 +1,7 @@
-// One group whose keys lie in several slots of a cluster: a part for each slot, asked in parallel, answered as one.
+// A group whose keys are in several slots of a cluster: one part per slot, sent in parallel, answered as one.
 //
-// All or nothing holds, but not at one instant: when a part denies or fails, what the others charged is given back. For
-// that moment fewer may be admitted than could be, never more.
+// All or nothing holds, but not at one instant: when a part denies or fails, the charges of the others are given back.
+// In the meantime fewer may be admitted than possible, never more.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ class SplitGroup final : public Callback {
 
   class Owner {
    public:
-    // Nobody waits for it.
+    // Gives back a charge. Nothing waits for the result.
     virtual void refund(const store::Check& check, const core::Charged& charged, Slot slot) = 0;
-    // It may be used again. The whole has been answered.
+    // The original group has been answered; `split` may be reused.
     virtual void on_done(SplitGroup& split) = 0;
 
    protected:
@@ -40,7 +40,7 @@ class SplitGroup final : public Callback {
   SplitGroup(const SplitGroup&) = delete;
   SplitGroup& operator=(const SplitGroup&) = delete;
 
-  // `slots`: one for each check.
+  // `slots`: one per check.
   void begin(Group& whole, std::span<const Slot> slots);
   [[nodiscard]] std::span<Part> parts() noexcept { return {parts_.data(), used_}; }
 
@@ -53,12 +53,12 @@ class SplitGroup final : public Callback {
 
   Owner& owner_;
   Group* whole_ = nullptr;
-  std::vector<Part> parts_;  // the first used_
+  std::vector<Part> parts_;  // the first used_ are in use
   std::size_t used_ = 0;
   std::size_t waiting_ = 0;
 };
 
-// What a part charged and has to give back. Has all that it needs: the group it was of may be gone.
+// Gives back what a part charged. Self-contained: the group it belonged to may no longer exist.
 class RefundGroup final : public Callback {
  public:
   class Owner {

@@ -1,11 +1,11 @@
-// Where a Redis server is, as people write it:
+// URLs of Redis servers:
 //
 //   redis://redis.example            port 6379, database 0
 //   redis://weir:secret@[::1]:6380/2
 //   rediss://redis.example           with TLS
 //   unix:///run/redis.sock?db=2
 //
-// User, password and path may be percent-encoded. Pure; callable from anywhere.
+// User, password and path may be percent-encoded.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Url {
   friend bool operator==(const Url&, const Url&) = default;
 };
 
-// An error never shows the password.
+// An error never contains the password.
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 
 }  // namespace weir::store::redis

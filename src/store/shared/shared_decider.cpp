@@ -12,7 +12,8 @@
 namespace weir::store {
 namespace {
 
-// Stands in for a log that the caller has only as it is after the group: it takes as much as it is said to have taken.
+// Replaces a log whose state the caller knows only as it is after the group. It charges the units that the script
+// reported.
 struct CorrectedLog {
   using Limit = core::SlidingWindowLog::Limit;
   struct State {
@@ -28,17 +29,17 @@ struct CorrectedLog {
   }
 };
 
-// One check, and the state that it is about.
+// One check and its state.
 struct SharedCheck {
   Check& check;
   SharedState& state;
   Instant at;
-  std::int64_t now;  // the same
+  std::int64_t now;  // the same in microseconds
 
   [[nodiscard]] bool is_charged() const noexcept { return check.role == Check::Role::charge; }
   [[nodiscard]] bool reserves() const noexcept { return is_charged() && check.receipt != nullptr; }
 
-  // Calls `work` with the rule and the numbers of its algorithm.
+  // Calls `work` with the rule and the state of its algorithm.
   template <class Work>
   decltype(auto) visit(const Work& work) const {
     return core::visit_rule(
@@ -95,7 +96,7 @@ struct SharedCheck {
     });
   }
 
-  // Charges as many units as fit, and says how many.
+  // Charges as many units as fit, and returns their number.
   [[nodiscard]] std::uint64_t charge_back(std::uint64_t units) const {
     expire();
     return visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
@@ -117,7 +118,7 @@ struct SharedCheck {
     });
   }
 
-  void tell_when_more() const {
+  void set_more_after() const {
     if (!check.wants_more_after || core::is_concurrency(*check.rule)) return;
     check.decision.more_after = visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
       if constexpr (core::can_be_leased<A>) {
@@ -137,14 +138,14 @@ struct SharedCheck {
     if (check.decision.admitted) {
       check.decision = peek(Cost{0});
     } else if (SliceExchange* const exchange = check.exchange()) {
-      exchange->held_by_others = state.ledger.held_by_others(exchange->message.holder);
+      exchange->leased_to_others = state.ledger.leased_to_others(exchange->message.holder);
     }
   }
 
   void add_holdings() const {
     if (check.holdings == nullptr) return;
     Holdings& holdings = *check.holdings;
-    const core::ReceiptUse any{.id = {1, 0}};  // a hold needs one to be told what is left
+    const core::ReceiptUse any{.id = {1, 0}};  // a hold needs an id to report what remains
     const Decision untouched = visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
       if constexpr (std::is_same_v<A, core::Concurrency>) {
         return state.receipts.hold(of.limit, Cost{0}, &any, 0, false, now);
@@ -157,7 +158,7 @@ struct SharedCheck {
                          [&](const core::Receipt& receipt) { return receipt.ends > now; });
     add_slices();
   }
-  // An expired slice is not out, even if it was not charged.
+  // An expired slice is not listed, even if it has not been charged.
   void add_slices() const {
     if (check.holdings == nullptr) return;
     std::ranges::copy_if(state.ledger.slices, std::back_inserter(check.holdings->slices),
@@ -166,7 +167,8 @@ struct SharedCheck {
     check.holdings->known = true;
   }
 
-  // Settles, extends or reports. None: a log cannot have been charged so much. Otherwise, whether something was done.
+  // Settles, extends or reports. Returns true if something was done; empty if the log cannot have been charged as much
+  // as `log_charge` claims.
   [[nodiscard]] std::optional<bool> correct(const Group& group, const std::uint64_t* log_charge) const {
     core::ReceiptUse without_id;
     core::ReceiptUse& use = check.receipt == nullptr ? without_id : *check.receipt;
@@ -192,7 +194,7 @@ struct SharedCheck {
       }
       const bool was_over = A::forget_at(of.limit, numbers) <= at;
       correct_state.template operator()<A>(numbers);
-      // A window from which all was given back may lie ahead, if the clock stepped back since. It is not kept.
+      // A fully refunded window may be in the future if the clock has stepped back since. It is not kept.
       if (!was_over && A::forget_at(of.limit, numbers) <= at) numbers = {};
       return true;
     });
@@ -204,7 +206,7 @@ struct SharedCheck {
 
 }  // namespace
 
-struct SharedDecider::Asked {
+struct SharedDecider::Input {
   Group& group;
   std::span<SharedState* const> states;
   Instant now;
@@ -218,7 +220,7 @@ struct SharedDecider::Asked {
     for (std::size_t i = 0; i < size(); ++i) work((*this)[i]);
   }
 
-  // True if a check must see the changes of those before it.
+  // True if a check must see the changes of earlier ones.
   [[nodiscard]] bool needs_steps() const noexcept {
     for (std::size_t i = 0; i < size(); ++i) {
       if (group.checks[i].receipt != nullptr) return true;
@@ -237,40 +239,40 @@ struct SharedDecider::Asked {
 
 std::uint64_t SharedDecider::decide(Group& group, std::span<SharedState* const> states, Instant now,
                                     std::span<const std::uint64_t> log_charges) {
-  const Asked asked{group, states, now};
+  const Input input{group, states, now};
   group.admitted = true;
   switch (group.operation) {
     case Operation::decide:
-      return decide_with_messages(asked);
+      return decide_with_messages(input);
     case Operation::look:
-      return decide_in_steps(asked);
+      return decide_in_steps(input);
     case Operation::settle:
     case Operation::extend:
     case Operation::report:
-      return asked.correct(log_charges);
+      return input.correct(log_charges);
     case Operation::forget:
       break;
   }
-  return asked.forget();
+  return input.forget();
 }
 
-std::uint64_t SharedDecider::decide_with_messages(const Asked& asked) {
-  asked.for_each([](const SharedCheck& one) {
+std::uint64_t SharedDecider::decide_with_messages(const Input& input) {
+  input.for_each([](const SharedCheck& one) {
     if (SliceExchange* const exchange = one.check.message()) one.report(*exchange);
   });
-  asked.for_each([](const SharedCheck& one) {
+  input.for_each([](const SharedCheck& one) {
     const std::uint64_t units = one.check.charge_back();
     if (units > 0) one.check.extension->not_charged_back = units - one.charge_back(units);
   });
-  const std::uint64_t number = asked.needs_steps() ? decide_in_steps(asked) : asked.decide_at_once();
-  asked.for_each([](const SharedCheck& one) {
+  const std::uint64_t number = input.needs_steps() ? decide_in_steps(input) : input.decide_at_once();
+  input.for_each([](const SharedCheck& one) {
     if (SliceExchange* const exchange = one.check.message()) one.grant(*exchange);
   });
   return number;
 }
 
-// The usual group: each check has a state of its own, and none has a receipt. So nothing has to be undone.
-std::uint64_t SharedDecider::Asked::decide_at_once() const {
+// The common group: each check has its own state, and none has a receipt, so nothing must be undone.
+std::uint64_t SharedDecider::Input::decide_at_once() const {
   for_each([&](const SharedCheck& one) {
     one.expire();
     one.check.decision = one.peek(one.check.cost);
@@ -282,34 +284,34 @@ std::uint64_t SharedDecider::Asked::decide_at_once() const {
     } else if (one.is_charged()) {
       one.check.decision = one.charge();
     }
-    one.tell_when_more();
+    one.set_more_after();
   });
   return group.admitted ? 1 : 0;
 }
 
-std::uint64_t SharedDecider::decide_in_steps(const Asked& asked) {
-  asked.for_each([](const SharedCheck& one) { one.expire(); });
+std::uint64_t SharedDecider::decide_in_steps(const Input& input) {
+  input.for_each([](const SharedCheck& one) { one.expire(); });
   saved_.clear();
-  for (const SharedState* const state : asked.states) saved_.push_back(state->copy_of_numbers());
-  steps_.assign(asked.size(), {});
-  for (std::size_t i = 0; i < asked.size(); ++i) take_step(asked, i);
+  for (const SharedState* const state : input.states) saved_.push_back(state->copy_of_numbers());
+  steps_.assign(input.size(), {});
+  for (std::size_t i = 0; i < input.size(); ++i) take_step(input, i);
 
-  const bool is_look = asked.group.operation == Operation::look;
-  if (asked.group.admitted && !is_look) return 1 + open_receipts(asked);
-  for (std::size_t i = 0; i < asked.size(); ++i) asked.states[i]->numbers = std::move(saved_[i]);
-  asked.for_each([&](const SharedCheck& one) { is_look ? one.add_holdings() : one.leave_uncharged(); });
-  if (!is_look) asked.for_each([](const SharedCheck& one) { one.tell_when_more(); });
-  return asked.group.admitted ? 1 : 0;
+  const bool is_look = input.group.operation == Operation::look;
+  if (input.group.admitted && !is_look) return 1 + open_receipts(input);
+  for (std::size_t i = 0; i < input.size(); ++i) input.states[i]->numbers = std::move(saved_[i]);
+  input.for_each([&](const SharedCheck& one) { is_look ? one.add_holdings() : one.leave_uncharged(); });
+  if (!is_look) input.for_each([](const SharedCheck& one) { one.set_more_after(); });
+  return input.group.admitted ? 1 : 0;
 }
 
-void SharedDecider::take_step(const Asked& asked, std::size_t i) {
-  const SharedCheck one = asked[i];
+void SharedDecider::take_step(const Input& input, std::size_t i) {
+  const SharedCheck one = input[i];
   Check& check = one.check;
   Step& step = steps_[i];
   if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
   step.was_open = one.reserves() && one.state.receipts.is_open(check.receipt->id, one.now);
   if (one.reserves() && core::is_concurrency(*check.rule)) {
-    check.decision = hold(asked, i, step.was_open ? Cost{0} : check.cost);
+    check.decision = hold(input, i, step.was_open ? Cost{0} : check.cost);
   } else if (one.is_charged() && !step.was_open) {
     check.decision = one.charge();
   } else {
@@ -318,27 +320,27 @@ void SharedDecider::take_step(const Asked& asked, std::size_t i) {
   if (step.was_open) core::admit_again(check.decision);
   if (one.reserves()) {
     step.charged = one.visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
-      return core::place_of_charge<A>(of.limit, numbers, check.decision);
+      return core::charge_position<A>(of.limit, numbers, check.decision);
     });
   }
-  asked.group.admitted = asked.group.admitted && check.decision.admitted;
-  one.tell_when_more();
+  input.group.admitted = input.group.admitted && check.decision.admitted;
+  one.set_more_after();
 }
 
 // Units that earlier checks of the group take from the same state are unavailable.
-Decision SharedDecider::hold(const Asked& asked, std::size_t i, Cost cost) {
-  const SharedCheck one = asked[i];
+Decision SharedDecider::hold(const Input& input, std::size_t i, Cost cost) {
+  const SharedCheck one = input[i];
   std::uint64_t pending = 0;
-  for (std::size_t j = 0; j < i; ++j) pending += asked.states[j] == asked.states[i] ? steps_[j].holds : 0;
+  for (std::size_t j = 0; j < i; ++j) pending += input.states[j] == input.states[i] ? steps_[j].holds : 0;
   steps_[i].holds = cost.units();
   const auto& limit = std::get<core::RuleOf<core::Concurrency>>(*one.check.rule).limit;
   return one.state.receipts.hold(limit, cost, one.check.receipt, pending, one.check.wants_more_after, one.now);
 }
 
-std::uint64_t SharedDecider::open_receipts(const Asked& asked) {
+std::uint64_t SharedDecider::open_receipts(const Input& input) {
   std::uint64_t opened = 0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const SharedCheck one = asked[i];
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const SharedCheck one = input[i];
     if (!one.reserves()) continue;
     core::Receipts& receipts = one.state.receipts;
     receipts.drop_ended(one.now);
@@ -349,7 +351,7 @@ std::uint64_t SharedDecider::open_receipts(const Asked& asked) {
   return opened;
 }
 
-std::uint64_t SharedDecider::Asked::correct(std::span<const std::uint64_t> log_charges) const {
+std::uint64_t SharedDecider::Input::correct(std::span<const std::uint64_t> log_charges) const {
   std::uint64_t done = 0;
   bool is_possible = true;
   for (std::size_t i = 0; i < size(); ++i) {
@@ -359,12 +361,12 @@ std::uint64_t SharedDecider::Asked::correct(std::span<const std::uint64_t> log_c
     is_possible = is_possible && is_done.has_value();
     if (is_done.value_or(false)) ++done;
     one.check.decision = one.peek(Cost{0});
-    one.tell_when_more();
+    one.set_more_after();
   }
   return is_possible ? done : impossible;
 }
 
-std::uint64_t SharedDecider::Asked::forget() const {
+std::uint64_t SharedDecider::Input::forget() const {
   for_each([](const SharedCheck& one) {
     one.add_slices();
     one.state = {};

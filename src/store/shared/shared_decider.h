@@ -1,9 +1,8 @@
-// How a shared store decides: the one implementation in C++. decide.lua does the same on Redis, to the bit; tests/
-// store_redis compares the two. Used to replay what the script decided, by simulations, and by tests.
+// The decisions of a shared store, in C++. decide.lua does the same on Redis, bit for bit; tests/store_redis compares
+// the two. Used to replay the script's decisions, by simulations, and by tests.
 //
-// The order within a group that decides: the messages about slices are reported, what was admitted elsewhere is charged
-// back, the checks are decided together, and slices are granted. Whatever is done on a state, slices that have expired
-// by then are charged first.
+// Order within a group that decides: slice messages are reported, units admitted elsewhere are charged back, the checks
+// are decided together, and slices are granted. Every operation on a state first charges slices that have expired.
 //
 // Not thread-safe. Allocates nothing once the largest group has been seen, except for logs.
 #pragma once
@@ -22,40 +21,40 @@ namespace weir::store {
 
 class SharedDecider {
  public:
-  // Returned where a log cannot have been charged what `log_charges` says.
+  // Returned if a log cannot have been charged what `log_charges` claims.
   static constexpr std::uint64_t impossible = UINT64_MAX;
 
-  // Fills in the decisions, `admitted`, and what was asked for beside them. `states` are those of the checks, in order;
-  // one may occur several times. Returns what decide.lua answers for the group: 0 where it is denied, otherwise one
-  // more than the number of receipts that it opened; for an operation on receipts, on how many of them something was
-  // done.
+  // Fills in the decisions, `admitted`, and everything requested with them. `states` are those of the checks, in order;
+  // a state may occur several times. Returns what decide.lua returns for the group: 0 if denied, otherwise one more
+  // than the number of receipts opened; for an operation on receipts, the number of receipts it was applied to.
   //
-  // `log_charges` is for a caller that has logs only as they are after the group: what each check charged to its log.
+  // `log_charges` is for a caller that has logs only in their state after the group: what each check charged to its
+  // log.
   std::uint64_t decide(Group& group, std::span<SharedState* const> states, Instant now,
                        std::span<const std::uint64_t> log_charges = {});
 
  private:
-  struct Asked;
+  struct Input;
 
   // One check of a group that is decided in steps.
   struct Step {
-    bool was_open = false;      // its receipt, before the group
-    core::ChargePlace charged;  // where its charge lies
-    std::uint64_t holds = 0;    // units of a limit on concurrency
+    bool was_open = false;         // whether its receipt was open before the group
+    core::ChargePosition charged;  // where its charge is recorded
+    std::uint64_t holds = 0;       // units of a concurrency limit
   };
 
-  std::uint64_t decide_with_messages(const Asked& asked);
-  std::uint64_t decide_in_steps(const Asked& asked);
-  void take_step(const Asked& asked, std::size_t i);
-  [[nodiscard]] Decision hold(const Asked& asked, std::size_t i, Cost cost);
-  std::uint64_t open_receipts(const Asked& asked);
+  std::uint64_t decide_with_messages(const Input& input);
+  std::uint64_t decide_in_steps(const Input& input);
+  void take_step(const Input& input, std::size_t i);
+  [[nodiscard]] Decision hold(const Input& input, std::size_t i, Cost cost);
+  std::uint64_t open_receipts(const Input& input);
 
-  // Kept for their memory.
+  // Reused to avoid allocations.
   std::vector<Step> steps_;
   std::vector<SharedState::Numbers> saved_;
 };
 
-// True if the check would be admitted if no slices were out.
+// True if the check would be admitted without any leased slices.
 [[nodiscard]] bool is_admitted_without_slices(const Check& check, const SharedState& state, Instant now);
 
 }  // namespace weir::store

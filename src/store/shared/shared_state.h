@@ -1,5 +1,5 @@
-// What a shared store keeps of one key: the state of one algorithm, the slices of it that are out (core/ledger.h), and
-// its open receipts (core/receipts.h).
+// What a shared store keeps for one key: the state of one algorithm, its leased slices (core/ledger.h), and its open
+// receipts (core/receipts.h).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace weir::store {
 
 struct SharedState {
-  // A key has a state of one algorithm. Its rules say which.
+  // Only the state of the rule's algorithm is in use.
   using Numbers = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
                              core::SlidingWindowLog::State, core::Concurrency::State>;
 
@@ -38,7 +38,7 @@ struct SharedState {
   }
   [[nodiscard]] SharedState copy() const { return {copy_of_numbers(), ledger, receipts}; }
 
-  // From when on the numbers and the slices are as good as never seen. Receipts::forget_at says the same of receipts.
+  // When the numbers and slices can be forgotten. Receipts::forget_at is the same for receipts.
   [[nodiscard]] std::int64_t forget_at(const core::Rule& rule) const {
     return core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of_rule) {
       std::int64_t at = core::micros(A::forget_at(of_rule.limit, of<A>()));

@@ -1,5 +1,5 @@
-// What is declared for the states of a limit on a shared store. Each store around that one reads its part. Made by
-// whoever knows the policy; immutable, and kept for as long as a check names the states.
+// Settings for the states of a limit on a shared store. Each store around the shared one reads its part. Created by the
+// owner of the policy; immutable, and must outlive every check that refers to the states.
 #pragma once
 
 #include <variant>
@@ -16,16 +16,16 @@ class SliceTable;
 // A limit of which each node admits an equal share.
 struct NodeShare {
   Limit limit;
-  Cost largest_cost{1};  // that a request can have
+  Cost max_cost{1};  // of a request
 };
 
 struct SharedTerms {
-  // Read by OutageStore. What this process admits while the store is unavailable: the whole limit, that of a rule, or
-  // its part of a limit that is divided by the number of nodes.
+  // Read by OutageStore: the limit that this process applies while the store is unavailable. The alternatives are the
+  // whole limit, a fixed rule, and an equal share of a limit that is divided by the number of nodes.
   std::variant<std::monostate, core::Rule, NodeShare> share{};
-  bool charges_back = false;  // what was admitted so is charged to the store when it is back
+  bool charges_back = false;  // units admitted this way are charged to the store when it is available again
 
-  // Read by LeasedStore. The slices that this process holds; null: the store decides every check.
+  // Read by LeasedStore: the slices that this process holds; null: the store decides every check.
   SliceTable* slices = nullptr;
 };
 

@@ -10,10 +10,10 @@
 namespace weir::text {
 namespace {
 
-// Follows quotes, brackets and block scalars from line to line: as much of YAML as it takes to tell a comment.
+// Tracks quotes, brackets and block scalars across lines: just enough YAML to recognize a comment.
 class Scanner {
  public:
-  // Where the comment of the next line begins, if it has one.
+  // The start of the comment in the next line, if any.
   std::optional<std::size_t> find_comment(std::string_view line) {
     if (is_in_block(line)) return {};
     begins_value_ = begins_value_ || quote_ == '\0';
@@ -37,7 +37,7 @@ class Scanner {
     return is_block_;
   }
 
-  // The index of the quote that closes, or of the line's last character.
+  // The index of the closing quote, or of the line's last character.
   std::size_t skip_quoted(std::string_view line, std::size_t i) {
     for (; i < line.size(); ++i) {
       if (quote_ == '"' && line[i] == '\\') {
@@ -54,7 +54,7 @@ class Scanner {
     return line.size();
   }
 
-  // A character that is neither blank nor in quotes.
+  // Handles a character that is neither blank nor quoted.
   void read(std::string_view line, std::size_t i) {
     const char c = line[i];
     const bool ends_word = i + 1 >= line.size() || base::is_blank(line[i + 1]);
@@ -73,7 +73,8 @@ class Scanner {
       block_ = node_;
       begins_value_ = false;
     } else {
-      // Before a tag or an anchor is the value still to come; in front of a key, nothing else is.
+      // After a tag or an anchor, the value is still to come. After anything else, a value starts only at a comma in
+      // brackets.
       begins_value_ = c == '!' || c == '&' ? begins_value_ : c == ',' && depth_ > 0;
     }
   }
@@ -88,12 +89,12 @@ class Scanner {
     }
   }
 
-  char quote_ = '\0';         // that is open
-  std::size_t depth_ = 0;     // of open brackets
-  bool begins_value_ = true;  // where a quote, a bracket or a block scalar can begin
-  std::size_t node_ = 0;      // the column of the key that a block scalar is of, or of its dash
-  bool is_block_ = false;     // in a block scalar is what is
-  std::size_t block_ = 0;     // indented further than this column
+  char quote_ = '\0';         // the open quote
+  std::size_t depth_ = 0;     // number of open brackets
+  bool begins_value_ = true;  // a quote, a bracket or a block scalar can start here
+  std::size_t node_ = 0;      // column of the key or dash that a block scalar belongs to
+  bool is_block_ = false;     // the previous line is part of a block scalar
+  std::size_t block_ = 0;     // the block scalar is indented further than this column
 };
 
 }  // namespace
@@ -101,9 +102,9 @@ class Scanner {
 std::vector<Comment> comments_of(std::string_view text) {
   std::vector<Comment> comments;
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  const Places places(text);
+  const LineIndex lines(text);
   Scanner scanner;
-  std::size_t waiting = 0;  // comments from here on stand alone, before the line that they are about
+  std::size_t waiting = 0;  // comments from here on are on their own lines, before the line that they belong to
   int number = 0;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -112,9 +113,9 @@ std::vector<Comment> comments_of(std::string_view text) {
     const std::string_view content = line.substr(0, hash.value_or(line.size()));
     const bool is_alone = content.find_first_not_of(" \t") == std::string_view::npos;
     if (hash) {
-      const std::string_view said = base::trimmed(line.substr(*hash + 1));
-      const std::size_t at = said.empty() ? begin + *hash : static_cast<std::size_t>(said.data() - text.data());
-      comments.push_back({said, places.at(at), 0});
+      const std::string_view comment = base::trimmed(line.substr(*hash + 1));
+      const std::size_t at = comment.empty() ? begin + *hash : static_cast<std::size_t>(comment.data() - text.data());
+      comments.push_back({comment, lines.at(at), 0});
     }
     if (!is_alone) {
       for (; waiting < comments.size(); ++waiting) comments[waiting].line = number + 1;

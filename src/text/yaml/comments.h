@@ -1,6 +1,5 @@
-// The comments of a YAML text, which yaml-cpp drops.
-//
-// A '#' in quotes, in a block scalar (`|`, `>`) or within a word begins none.
+// The comments of a YAML text, which yaml-cpp drops. A '#' in quotes, a block scalar (`|`, `>`) or within a word starts
+// none.
 #pragma once
 
 #include <string_view>
@@ -11,12 +10,12 @@
 namespace weir::text {
 
 struct Comment {
-  std::string_view text;  // without the '#' and the blanks around; a view of the YAML text
-  Mark at;                // of the text
-  int line = 0;           // that it is about: its own, or if it stands alone the next that is more than a comment
+  std::string_view text;  // without the '#' and surrounding blanks; a view of the YAML text
+  Mark at;                // position of the text
+  int line = 0;  // the line it belongs to: its own or, for a comment on its own line, the next one with content
 };
 
-// Of a text that parse_yaml() can read. A comment that stands alone after everything else is about no line: 0.
+// The text must be valid for parse_yaml(). A comment after all content belongs to line 0.
 [[nodiscard]] std::vector<Comment> comments_of(std::string_view text);
 
 }  // namespace weir::text

@@ -22,12 +22,12 @@ struct BadByte {
   std::string what;
 };
 
-// The first byte that is not UTF-8 or that no text has (NUL and other control characters).
+// The first byte that is not UTF-8, or is NUL or another control character not allowed in text.
 std::optional<BadByte> find_bad_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
-      return BadByte{i, fmt::format("the control character 0x{:02x} does not belong in a text", byte)};
+      return BadByte{i, fmt::format("the control character 0x{:02x} is not allowed in text", byte)};
     }
     const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) return BadByte{i, fmt::format("the byte 0x{:02x} is not UTF-8: save the file as UTF-8", byte)};
@@ -36,14 +36,14 @@ std::optional<BadByte> find_bad_byte(std::string_view text) {
   return {};
 }
 
-// The code unit of the escape \uXXXX at the front.
+// The code unit of the escape \uXXXX at the start.
 std::optional<std::uint32_t> escaped_unit(std::string_view text) noexcept {
   constexpr std::size_t length = 6;
   if (text.size() < length || !text.starts_with("\\u")) return {};
   return base::parse_number<std::uint32_t>(text.substr(2, length - 2), 16);
 }
 
-// The character that the two escapes at the front write.
+// The character of the two escapes at the start.
 std::optional<std::uint32_t> escaped_pair(std::string_view text) noexcept {
   const auto high = escaped_unit(text);
   if (!high || *high < 0xd800 || *high > 0xdbff) return {};
@@ -52,8 +52,8 @@ std::optional<std::uint32_t> escaped_pair(std::string_view text) noexcept {
   return 0x10000 + ((*high - 0xd800) << 10) + (*low - 0xdc00);
 }
 
-// JSON writes characters beyond 16 bits as two escapes, \ud83d\ude00, which YAML does not have: as YAML writes them.
-// That is two bytes less: what follows in the same line is said to be two columns to the left of where it is.
+// Rewrites surrogate pairs of JSON (\ud83d\ude00), which YAML does not have, as YAML escapes. The result is two bytes
+// shorter for each pair, so later columns in the same line are reported too low.
 std::string with_yaml_escapes(std::string_view json) {
   std::string yaml;
   yaml.reserve(json.size());
@@ -64,7 +64,7 @@ std::string with_yaml_escapes(std::string_view json) {
       yaml += fmt::format("\\U{:08x}", *character);
       i += 12;
     } else {
-      // A backslash and what it escapes, which may be another.
+      // A backslash and the character it escapes, which may be another backslash.
       yaml += json.substr(i, 2);
       i += 2;
     }
@@ -86,15 +86,15 @@ const Node* Node::find(std::string_view key) const noexcept {
 
 std::optional<Node> parse_yaml(std::string_view text, Problems& problems) {
   if (text.size() > max_bytes) {
-    problems.error({}, "the file has more than {} bytes: that is the most", max_bytes);
+    problems.error({}, "the file is too large: at most {} MiB", max_bytes >> 20);
     return {};
   }
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   if (const auto bad = find_bad_byte(text)) {
-    problems.error(Places(text).at(bad->offset), bad->what);
+    problems.error(LineIndex(text).at(bad->offset), bad->what);
     return {};
   }
-  // yaml-cpp takes a quote that is not closed for one that is, if a line end is the last thing before the end.
+  // yaml-cpp accepts an unclosed quote if the text ends in a line end.
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   try {
     Node root = parse_tree(is_json(text) ? with_yaml_escapes(text) : std::string(text));

@@ -1,8 +1,8 @@
-// A YAML (or JSON) text as a tree in which every value knows its place.
+// A YAML (or JSON) text as a tree in which every value has its position.
 //
-// The text is not trusted: its size, depth, number of nodes and alias expansions are bounded, it has to be UTF-8,
-// keys are scalars and none is there twice. Scalars stay text: what a number or a truth value is, its reader decides
-// (so `010` is not eight, and `1e3` is not silently a thousand).
+// The text is not trusted: its size, depth, number of nodes and alias expansions are bounded, it must be UTF-8, and
+// keys are unique scalars. Scalars stay text: their reader decides what a number or a boolean is (so `010` is not
+// eight, and `1e3` is not silently a thousand).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Node {
   enum class Kind { null, scalar, sequence, map };
 
   Kind kind = Kind::null;
-  bool quoted = false;  // a scalar in quotes is text, whatever it looks like
+  bool quoted = false;  // a quoted scalar is text, whatever it looks like
   Mark at;
   std::string text;             // scalar
   std::vector<Node> items;      // sequence
@@ -38,7 +38,7 @@ struct Node {
   [[nodiscard]] bool is_sequence() const noexcept { return kind == Kind::sequence; }
   [[nodiscard]] bool is_map() const noexcept { return kind == Kind::map; }
 
-  // The value under a key of a map; nullptr if there is none.
+  // The value of a key; nullptr if it is missing.
   [[nodiscard]] const Node* find(std::string_view key) const noexcept;
 };
 
@@ -47,14 +47,13 @@ struct Member {
   Node value;
 };
 
-// The one document of `text`. Empty when it cannot be read: `problems` then says why.
+// Parses the only document of `text`. Empty if it is invalid: `problems` then has the reason.
 [[nodiscard]] std::optional<Node> parse_yaml(std::string_view text, Problems& problems);
 
 // "a list", "a map", "text", "nothing": for messages.
 [[nodiscard]] std::string_view name_of(Node::Kind kind) noexcept;
 
-// The text of a file for parse_yaml(). Of a file that is too large, one byte beyond what is allowed: enough for
-// parse_yaml() to refuse it.
+// Reads a file for parse_yaml(). For a file that is too large, returns one byte more than allowed.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path);
 
 }  // namespace weir::text

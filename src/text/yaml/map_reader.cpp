@@ -13,7 +13,7 @@ const std::string* single_value(const Node& node, std::string_view field, Form f
     return nullptr;
   }
   if (!node.is_scalar()) {
-    problems.error(node.at, "{} has to be a single value, not {}", field, name_of(node.kind));
+    problems.error(node.at, "{} must be a single value, not {}", field, name_of(node.kind));
     return nullptr;
   }
   if (form == Form::number && node.quoted) {
@@ -25,7 +25,7 @@ const std::string* single_value(const Node& node, std::string_view field, Form f
 
 const std::vector<Node>* items_of(const Node& node, std::string_view field, Problems& problems) {
   if (!node.is_sequence()) {
-    problems.error(node.at, "{} has to be a list, not {}", field, name_of(node.kind));
+    problems.error(node.at, "{} must be a list, not {}", field, name_of(node.kind));
     return nullptr;
   }
   if (node.items.empty()) {
@@ -40,7 +40,7 @@ void report(const Error& error, std::string_view field, Mark at, Problems& probl
 }
 
 MapReader::MapReader(const Node& node, std::string_view what, Problems& problems) : node_(node), problems_(problems) {
-  if (!node.is_map()) problems.error(node.at, "{} has to be a map, not {}", what, name_of(node.kind));
+  if (!node.is_map()) problems.error(node.at, "{} must be a map, not {}", what, name_of(node.kind));
 }
 
 const Node* MapReader::find(std::string_view field) {
@@ -61,9 +61,9 @@ const Node* MapReader::require(std::string_view field, std::string_view instead)
 
 void MapReader::refuse(std::string_view field, std::string_view why) {
   for (const Member& member : node_.members) {
-    if (member.key.value == field) problems_.error(member.key.at, "{} has no place here: {}", field, why);
+    if (member.key.value == field) problems_.error(member.key.at, "{} is not allowed here: {}", field, why);
   }
-  // Known only to whoever writes it: not a suggestion for other words.
+  // finish() must neither report the field again nor suggest it for a misspelled one.
   refused_.emplace_back(field);
 }
 

@@ -1,7 +1,7 @@
-// Reads a map with known fields. Every mistake is said at its place, and reading goes on.
+// Reads a map with known fields. Every error is reported with its position, and reading continues.
 //
-// The fields that were asked for are the known ones: finish() reports all others. A field without a value counts as
-// absent, and is reported.
+// The requested fields are the known ones: finish() reports all others. A field without a value is reported, and
+// absent.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 
 namespace weir::text {
 
-// Numbers and truth values are not in quotes: to others who read the file, "20" is a text.
+// Numbers and booleans must not be quoted: other readers would take "20" for text.
 enum class Form { text, number };
 
-// A single value, or nothing after the mistake has been said. The node's text, where it can be one.
+// The text of a scalar; null after an error was reported.
 [[nodiscard]] const std::string* single_value(const Node& node, std::string_view field, Form form, Problems& problems);
 
-// The items of a list that is not empty, or nothing after the mistake has been said.
+// The items of a list that is not empty; null after an error was reported.
 [[nodiscard]] const std::vector<Node>* items_of(const Node& node, std::string_view field, Problems& problems);
 
-// "burst '1e3': not a whole number: write digits only, like 20"
+// Reports an error as "burst '1e3': not a whole number: write digits only, like 20".
 void report(const Error& error, std::string_view field, Mark at, Problems& problems);
 
-// The value of a node as `parse` reads it: a function from text to Result.
+// The value of a node as parsed by `parse`, a function from text to Result.
 template <class Parse>
 [[nodiscard]] auto read_value(const Node& node, std::string_view field, Form form, Parse parse, Problems& problems) {
   using Value = typename decltype(parse(std::string_view{}))::value_type;
@@ -48,17 +48,17 @@ template <class Parse>
 
 class MapReader {
  public:
-  // `what` is what the map should be, in messages: "a limit".
+  // `what` describes the map in messages: "a limit".
   MapReader(const Node& node, std::string_view what, Problems& problems);
 
-  // Whether it is a map at all; if not, that has been said, and no field is there.
+  // False after an error was reported; then no field is present.
   [[nodiscard]] bool is_map() const noexcept { return node_.is_map(); }
   [[nodiscard]] Problems& problems() noexcept { return problems_; }
 
   [[nodiscard]] const Node* find(std::string_view field);
-  // The same, and its absence is a mistake; `instead` says what to write.
+  // Reports a missing field; `instead` is what to write.
   [[nodiscard]] const Node* require(std::string_view field, std::string_view instead = "");
-  // A field that others would expect here, but that has no place.
+  // Reports a field that could be expected here but is not allowed.
   void refuse(std::string_view field, std::string_view why);
 
   template <class Parse>
@@ -72,7 +72,7 @@ class MapReader {
   [[nodiscard]] std::optional<Written<Duration>> duration(std::string_view field);
   [[nodiscard]] std::optional<Written<std::string>> header_name(std::string_view field);
 
-  // One of the values of Enum up to `last`, by the names that name_of gives them.
+  // One of the values of Enum up to `last`, by the names of name_of.
   template <class Enum>
   [[nodiscard]] std::optional<Written<Enum>> choice(std::string_view field, Enum last) {
     std::vector<std::string> names;
@@ -88,12 +88,12 @@ class MapReader {
   [[nodiscard]] std::optional<Written<std::size_t>> one_of(std::string_view field,
                                                            const std::vector<std::string>& names);
 
-  // Fields that have their place elsewhere: `where` says in which, after "it belongs ".
+  // Declares fields that belong elsewhere. In messages, `where` follows "it belongs ".
   void belongs(std::span<const std::string_view> fields, std::string_view where);
-  // A field that others write for one that is here: it is suggested, however far apart the words are.
+  // Declares a name that other products use for one of our fields: it is always suggested.
   void means(std::string_view field, std::string_view ours) { meanings_.emplace_back(field, ours); }
 
-  // Reports what nobody asked for.
+  // Reports unknown fields.
   void finish();
 
  private:
@@ -101,8 +101,8 @@ class MapReader {
   Problems& problems_;
   std::vector<std::string> known_;
   std::vector<std::string> refused_;
-  std::vector<std::pair<std::string_view, std::string_view>> elsewhere_;  // a field, and where it belongs
-  std::vector<std::pair<std::string_view, std::string_view>> meanings_;   // a field, and what it is called here
+  std::vector<std::pair<std::string_view, std::string_view>> elsewhere_;  // field -> where it belongs
+  std::vector<std::pair<std::string_view, std::string_view>> meanings_;   // field -> our name
 };
 
 }  // namespace weir::text

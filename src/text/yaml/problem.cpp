@@ -13,9 +13,9 @@ namespace weir::text {
 namespace {
 
 constexpr std::size_t max_quote_length = 60;
-constexpr std::size_t max_word_length = 64;  // beyond it nobody mistyped a word of ours, and comparing takes its time
+constexpr std::size_t max_word_length = 64;  // longer words are not typos of ours, and slow to compare
 
-// Levenshtein's distance, row by row; a swap of two neighbours counts as one edit more than it should.
+// Levenshtein distance, row by row; a transposition counts as two edits.
 std::size_t edits_between(std::string_view from, std::string_view to) {
   std::array<std::size_t, max_word_length + 1> row{};
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -45,7 +45,7 @@ void Problems::add(Severity severity, Mark at, Rule rule, std::string message) {
     return;
   }
   std::size_t& count = severity == Severity::error ? errors_ : warnings_;
-  if (count++ < most) list_.push_back({severity, file_, at, std::move(message), rule});
+  if (count++ < max_listed) list_.push_back({severity, file_, at, std::move(message), rule});
 }
 
 std::vector<Allowance> Problems::unused_allowances() const {
@@ -59,25 +59,25 @@ std::vector<Allowance> Problems::unused_allowances() const {
 std::vector<Problem> Problems::sorted() const {
   std::vector<Problem> sorted = list_;
   std::ranges::stable_sort(sorted, [](const Problem& a, const Problem& b) { return a.at < b.at; });
-  // What is used through an alias is wrong once, however often it is used.
+  // A value used through several aliases is reported once.
   const auto same = [](const Problem& a, const Problem& b) {
     return a.at == b.at && a.severity == b.severity && a.message == b.message;
   };
   sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
-  const auto say_rest = [&](Severity severity, std::size_t count, std::string_view what) {
-    if (count <= most) return;
+  const auto report_rest = [&](Severity severity, std::size_t count, std::string_view what) {
+    if (count <= max_listed) return;
     const Mark last = sorted.back().at;
-    sorted.push_back({severity, file_, last, fmt::format("and {} more {}", count - most, what)});
+    sorted.push_back({severity, file_, last, fmt::format("and {} more {}", count - max_listed, what)});
   };
-  say_rest(Severity::error, errors_, "mistakes");
-  say_rest(Severity::warning, warnings_, "warnings");
+  report_rest(Severity::error, errors_, "errors");
+  report_rest(Severity::warning, warnings_, "warnings");
   return sorted;
 }
 
 std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // Not within a character of several bytes.
+    // Must not cut within a multi-byte character.
     if (i >= max_quote_length && !continues_character(text[i])) return result + "...'";
     result += base::is_control(text[i]) ? '?' : text[i];
   }

@@ -1,5 +1,4 @@
-// What is wrong with a file, in all its places: a reviewer wants every mistake at once, not the first. And the words
-// that messages have in common.
+// The problems of a file with their positions: all of them are reported, not only the first. Also helpers for messages.
 #pragma once
 
 #include <compare>
@@ -16,7 +15,7 @@
 
 namespace weir::text {
 
-// A place in a file, as editors count: from one.
+// A position in a file, counted from one.
 struct Mark {
   int line = 1;
   int column = 1;
@@ -24,7 +23,7 @@ struct Mark {
   friend auto operator<=>(const Mark&, const Mark&) = default;
 };
 
-// A value, and where it was written.
+// A value and its position.
 template <class T>
 struct Written {
   T value{};
@@ -33,14 +32,14 @@ struct Written {
 
 enum class Severity { error, warning };
 
-// The name of a kind of warning, by which it is looked up and silenced: `unverified-key`. Text that is never freed.
+// The name of a kind of warning, used for documentation and to silence it: `unverified-key`. The text is never freed.
 struct Rule {
   std::string_view name;
 
   friend auto operator<=>(const Rule&, const Rule&) = default;
 };
 
-// Of warnings that nobody looks up by name.
+// The rule of warnings that have no name.
 inline constexpr Rule no_rule{};
 
 struct Problem {
@@ -48,35 +47,35 @@ struct Problem {
   std::string file;
   Mark at;
   std::string message;
-  Rule rule = no_rule;  // of a warning
+  Rule rule = no_rule;  // for warnings
 
-  // The message, and for a warning with a rule its name: `... [unverified-key]`
+  // The message and, for a warning with a rule, its name: `... [unverified-key]`
   [[nodiscard]] std::string named_message() const;
 
   // FILE:LINE:COLUMN: named message
   [[nodiscard]] std::string text() const;
 };
 
-// That warnings of a rule are not wanted in one line.
+// Silences warnings of a rule in one line.
 struct Allowance {
   int line = 0;
   Rule rule;
-  Mark at;  // where it was written
+  Mark at;  // position of the allowance
 
   friend bool operator==(const Allowance&, const Allowance&) = default;
 };
 
-// The problems of one file, bounded: after `most` of a severity, one line says that there are more.
+// The problems of one file, bounded: after `max_listed` of a severity, one line reports how many more there are.
 class Problems {
  public:
-  static constexpr std::size_t most = 100;
+  static constexpr std::size_t max_listed = 100;
 
   explicit Problems(std::string file) : file_(std::move(file)) {}
 
   void error(Mark at, std::string message) { add(Severity::error, at, no_rule, std::move(message)); }
   void warning(Mark at, Rule rule, std::string message) { add(Severity::warning, at, rule, std::move(message)); }
 
-  // The message as fmt::format() makes it.
+  // Formats the message with fmt::format().
   template <class... Args>
   void error(Mark at, fmt::format_string<Args...> format, Args&&... args)
     requires(sizeof...(Args) > 0)
@@ -90,16 +89,16 @@ class Problems {
     add(Severity::warning, at, rule, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // Warnings of this rule in this line are dropped from now on.
+  // Drops further warnings of this rule in this line.
   void allow(Allowance allowance) { allowed_[{allowance.line, allowance.rule}] = {allowance.at, false}; }
-  // Those that have dropped nothing.
+  // Allowances that have dropped nothing.
   [[nodiscard]] std::vector<Allowance> unused_allowances() const;
 
   [[nodiscard]] bool any_error() const noexcept { return errors_ > 0; }
   [[nodiscard]] std::size_t errors() const noexcept { return errors_; }
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
-  // In the order of their places, each once.
+  // Ordered by position, without duplicates.
   [[nodiscard]] std::vector<Problem> sorted() const;
 
  private:
@@ -113,17 +112,17 @@ class Problems {
   std::string file_;
   std::vector<Problem> list_;
   std::map<std::pair<int, Rule>, Allowed> allowed_;  // by line and rule
-  std::size_t errors_ = 0;                           // also those beyond `most`, which are not in the list
+  std::size_t errors_ = 0;                           // including those beyond `max_listed`, which are not in the list
   std::size_t warnings_ = 0;
 };
 
-// In quotes, without control characters, and not longer than a line.
+// Quoted, without control characters, and not longer than a line.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// The known word with the fewest edits from `word`; empty when none is near. Of equals, the first.
+// The known word with the fewest edits from `word`, the first of equals; empty if none is close.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word, std::span<const std::string> known);
 
-// ", did you mean 'burst'?", or nothing: the end of a message.
+// ", did you mean 'burst'?" or an empty text: the end of a message.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace weir::text

@@ -24,19 +24,19 @@ struct Unit {
   Duration length;
 };
 
-constexpr std::array<Unit, 5> units{{{"ms", 1ms}, {"s", 1s}, {"min", 1min}, {"h", 1h}, {"day", std::chrono::days{1}}}};
+constexpr std::array<Unit, 7> units{
+    {{"ms", 1ms}, {"s", 1s}, {"sec", 1s}, {"min", 1min}, {"m", 1min}, {"h", 1h}, {"day", std::chrono::days{1}}}};
 
-// The digits at the front.
 std::string_view leading_digits(std::string_view text) noexcept {
   const auto* end = std::ranges::find_if_not(text, base::is_digit);
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-// Saturates above largest_number: enough to see that it is too large.
+// Saturates above max_number, which is enough to detect that it is too large.
 std::uint64_t saturating(std::string_view digits) noexcept {
   std::uint64_t value = 0;
   for (const char digit : digits) {
-    if (value > largest_number) break;
+    if (value > max_number) break;
     value = value * 10 + static_cast<std::uint64_t>(digit - '0');
   }
   return value;
@@ -56,7 +56,7 @@ Result<Decimal> parse_decimal(std::string_view text, std::string_view example) {
   const std::string_view whole = text.substr(0, point);
   const std::string_view places = text.substr(std::min(point + 1, text.size()));
   const bool has_point = point < text.size();
-  if (text.starts_with('-')) return wrong(text, "has to be above 0");
+  if (text.starts_with('-')) return wrong(text, "must be above 0");
   if (!base::consists_of(whole, base::is_digit) || has_point != base::consists_of(places, base::is_digit) ||
       (whole.size() > 1 && whole.front() == '0')) {
     return wrong(text, fmt::format("not a decimal number: write it like {}", example));
@@ -64,8 +64,8 @@ Result<Decimal> parse_decimal(std::string_view text, std::string_view example) {
   if (places.size() > max_decimal_places) return wrong(text, "has more than six decimal places: at most six are exact");
   Decimal decimal{saturating(std::string(whole) + std::string(places)), 1};
   for (std::size_t i = 0; i < places.size(); ++i) decimal.scale *= 10;
-  if (decimal.units > largest_number) {
-    return wrong(text, fmt::format("too large: at most {}", largest_number / decimal.scale));
+  if (decimal.units > max_number) {
+    return wrong(text, fmt::format("too large: at most {}", max_number / decimal.scale));
   }
   return decimal;
 }
@@ -75,9 +75,16 @@ const Unit* find_unit(std::string_view name) noexcept {
   return found == units.end() ? nullptr : found;
 }
 
-constexpr const char* no_rate = "a rate has to be above 0 (a ban is written 'rate: 0')";
+constexpr const char* no_rate = "a rate must be above 0; to deny every request, write 'rate: 0'";
 
-// A rate may have its unit in full.
+// Removes the suffix of `100k` or `2M` and returns its factor.
+std::uint64_t take_multiplier(std::string_view& count) noexcept {
+  const std::uint64_t factor = count.ends_with('k') ? 1'000 : count.ends_with('M') ? 1'000'000 : 1;
+  if (factor > 1) count.remove_suffix(1);
+  return factor;
+}
+
+// Rates accept long unit names; durations do not.
 std::string_view short_unit(std::string_view time) noexcept {
   if (time == "second") return "s";
   if (time == "minute") return "min";
@@ -92,19 +99,20 @@ const Unit* find_calendar_unit(std::string_view name) noexcept {
   return found == calendar_units.end() ? nullptr : found;
 }
 
-// What stands behind the slash.
+// The part after the slash.
 std::string_view time_of(std::string_view rate) noexcept {
   const std::size_t slash = rate.find('/');
   return slash == std::string_view::npos ? std::string_view{} : base::trimmed(rate.substr(slash + 1), " ");
 }
 
-// `30s`, or `s` where the number may be left out; none if it is not one, zero if it is too long.
+// Parses `30s`, or `s` if the number is optional. Returns empty if the text is invalid, and zero if the duration is too
+// long.
 std::optional<Duration> duration_in(std::string_view text, bool number_needed) noexcept {
   const std::string_view digits = leading_digits(text);
   const Unit* unit = find_unit(text.substr(digits.size()));
   if (unit == nullptr || digits.starts_with('0') || (number_needed && digits.empty())) return {};
   const std::uint64_t count = digits.empty() ? 1 : saturating(digits);
-  if (count > static_cast<std::uint64_t>(Limit::longest / unit->length)) return Duration::zero();
+  if (count > static_cast<std::uint64_t>(Limit::max_duration / unit->length)) return Duration::zero();
   return unit->length * static_cast<std::int64_t>(count);
 }
 
@@ -112,38 +120,43 @@ std::optional<Duration> duration_in(std::string_view text, bool number_needed) n
 
 Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds) {
   if (text.starts_with('-') && base::consists_of(text.substr(1), base::is_digit)) {
-    return wrong(text, fmt::format("cannot be negative: at least {}", bounds.least));
+    return wrong(text, fmt::format("cannot be negative: at least {}", bounds.min));
   }
   if (!base::consists_of(text, base::is_digit)) return wrong(text, "not a whole number: write digits only, like 20");
-  if (text.size() > 1 && text.front() == '0') return wrong(text, "has a leading zero: write it without");
+  if (text.size() > 1 && text.front() == '0') return wrong(text, "leading zero: write the number without it");
   const std::uint64_t value = saturating(text);
-  if (value < bounds.least) return wrong(text, fmt::format("too small: at least {}", bounds.least));
-  if (value > bounds.most) return wrong(text, fmt::format("too large: at most {}", bounds.most));
+  if (value < bounds.min) return wrong(text, fmt::format("too small: at least {}", bounds.min));
+  if (value > bounds.max) return wrong(text, fmt::format("too large: at most {}", bounds.max));
   return value;
 }
 
 Result<Rate> parse_rate(std::string_view text) {
-  constexpr std::string_view form = "write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
+  constexpr const char* form = "not a rate: write COUNT/PERIOD, like 10/s, 100/min, 100k/day or 10/30s";
   const std::size_t slash = text.find('/');
-  const std::string_view count = base::trimmed(text.substr(0, slash), " ");
-  if (text.starts_with('-')) return wrong(text, "a rate has to be above 0");
-  if (slash == std::string_view::npos) return wrong(text, fmt::format("not a rate: {}", form));
+  if (text.starts_with('-')) return wrong(text, "a rate must be above 0");
+  if (slash == std::string_view::npos) return wrong(text, form);
+  std::string_view count = base::trimmed(text.substr(0, slash), " ");
   if (count.find('.') != std::string_view::npos) {
-    return wrong(text, "a rate has a whole number: for less than one, take a longer time, like 1/20s");
+    return wrong(text, "the count must be a whole number; for less than one, use a longer period, like 1/20s");
   }
+  const std::uint64_t multiplier = take_multiplier(count);
   const auto number = parse_whole(count);
-  if (!number && base::consists_of(count, base::is_digit)) return wrong(text, number.error().what);
-  if (!number) return wrong(text, fmt::format("not a rate: {}", form));
+  if (!number) return wrong(text, base::consists_of(count, base::is_digit) ? number.error().what : form);
   if (*number == 0) return wrong(text, no_rate);
+  if (*number > max_number / multiplier) return wrong(text, fmt::format("too large: at most {}", max_number));
   const std::string_view time = time_of(text);
-  if (const Unit* unit = find_calendar_unit(time)) return Rate{*number, unit->length};
-  if (find_calendar_unit(time.substr(leading_digits(time).size())) != nullptr) {
-    return wrong(text, "a rate is per one week, month or year: for several, write days, like 700/14day");
+  const std::string_view unit = time.substr(leading_digits(time).size());
+  if (const Unit* found = find_calendar_unit(time)) return Rate{*number * multiplier, found->length};
+  if (find_calendar_unit(unit) != nullptr) {
+    return wrong(text, "a week, month or year takes no number: write days, like 700/14day");
   }
   const auto per = duration_in(short_unit(time), false);
-  if (!per) return wrong(text, fmt::format("not a rate: {}", form));
-  if (*per == Duration::zero()) return wrong(text, "the time is too long: at most 3650day (10 years)");
-  return Rate{*number, *per};
+  if (!per && base::consists_of(unit, base::is_letter) && find_unit(short_unit(unit)) == nullptr) {
+    return wrong(text, fmt::format("unknown unit {}: write ms, s, min, h, day, week, month or year", in_quotes(unit)));
+  }
+  if (!per) return wrong(text, form);
+  if (*per == Duration::zero()) return wrong(text, "period too long: at most 3650day (10 years)");
+  return Rate{*number * multiplier, *per};
 }
 
 std::string_view calendar_word(std::string_view rate) noexcept {
@@ -170,7 +183,7 @@ Result<std::uint32_t> parse_share(std::string_view text) {
 
 Result<Duration> parse_duration(std::string_view text) {
   const auto duration = duration_in(text, true);
-  if (!duration) return wrong(text, "not a length of time: write it like 500ms, 30s, 10min, 1h or 1day");
+  if (!duration) return wrong(text, "not a duration: write it like 500ms, 30s, 10min, 1h or 1day");
   if (*duration == Duration::zero()) return wrong(text, "too long: at most 3650day (10 years)");
   return *duration;
 }
@@ -184,7 +197,7 @@ Result<std::string> parse_name(std::string_view text) {
 }
 
 Result<std::string> parse_header_name(std::string_view text) {
-  if (!base::is_token(text)) return wrong(text, "not the name of a header: write it like X-User-Id");
+  if (!base::is_token(text)) return wrong(text, "invalid header name: write it like X-User-Id");
   if (text.size() > max_name_length)
     return wrong(text, fmt::format("too long: at most {} characters", max_name_length));
   return base::lower(text);

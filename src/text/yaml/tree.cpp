@@ -20,7 +20,7 @@
 namespace weir::text {
 namespace {
 
-// yaml-cpp's names for "no tag": on what is in quotes, and on all else.
+// yaml-cpp's names for "no tag": for quoted scalars, and for everything else.
 constexpr std::string_view tag_of_quotes = "!";
 constexpr std::string_view no_tag = "?";
 constexpr std::string_view text_tag = "tag:yaml.org,2002:str";
@@ -38,7 +38,7 @@ Node node_of(Node::Kind kind, Mark at) {
   return node;
 }
 
-// Both places of a key that is there twice; the later one is the mistake.
+// Reports the later of two equal keys.
 void refuse_duplicates(const Node& map) {
   std::vector<const Member*> sorted;
   sorted.reserve(map.members.size());
@@ -54,30 +54,30 @@ void refuse_duplicates(const Node& map) {
     second = sorted[i];
   }
   if (second == nullptr) return;
-  throw Refused{second->key.at, fmt::format("{} is here twice: the first is in line {}", in_quotes(second->key.value),
+  throw Refused{second->key.at, fmt::format("duplicate key {}: first defined in line {}", in_quotes(second->key.value),
                                             first->key.at.line)};
 }
 
-// Puts the events of yaml-cpp together to a tree, within bounds: yaml-cpp asks back before it goes one level deeper,
-// so that what is too deep, too much or a cycle ends here and not in memory.
+// Builds a tree from yaml-cpp's events, within bounds: yaml-cpp calls back before each deeper level, so that excessive
+// depth, size or recursion is rejected early.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const Places& places) : places_(places) {}
+  explicit TreeBuilder(const LineIndex& places) : places_(places) {}
 
-  // The document, once it has ended.
+  // The document, once complete.
   [[nodiscard]] Node take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (begun_) throw Refused{place(mark), "a second document begins here: a file holds one"};
-    begun_ = true;
+    if (started_) throw Refused{place(mark), "second document: a file must have only one"};
+    started_ = true;
   }
 
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const Mark at = place(mark);
-    if (wants_key()) throw Refused{at, "a key has to be text: put it in quotes"};
+    if (expects_key()) throw Refused{at, "a key must be text: put it in quotes"};
     charge(at, {1, 0, 1});
-    // yaml-cpp gives what follows as the place of a value that is not there.
+    // For a missing value, yaml-cpp reports the position of what follows.
     const bool valued = !open_.empty() && open_.back().key;
     Node node = node_of(Node::Kind::null, valued ? open_.back().key->at : at);
     keep(node, anchor);
@@ -86,9 +86,9 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const Mark at = place(mark);
-    if (wants_key()) throw Refused{at, "a key has to be text, not an alias"};
+    if (expects_key()) throw Refused{at, "a key must be text, not an alias"};
     const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) throw Refused{at, "an alias inside of what it stands for: that would never end"};
+    if (found == anchored_.end()) throw Refused{at, "recursive alias: it refers to a value that contains it"};
     charge(at, found->second.weight);
     Node node = found->second.node;
     node.at = at;
@@ -121,14 +121,14 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  // A list or map that has begun. Of a map's member the key comes first.
+  // An open list or map. For a map member the key comes first.
   struct Open {
     Node node;
     YAML::anchor_t anchor = 0;
     std::optional<Written<std::string>> key;
   };
 
-  // What a node adds to the tree.
+  // The size of a node with everything in it.
   struct Weight {
     std::size_t nodes = 0;
     std::size_t bytes = 0;
@@ -144,7 +144,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return places_.at(static_cast<std::size_t>(std::max(mark.pos, 0)));
   }
 
-  [[nodiscard]] bool wants_key() const { return !open_.empty() && open_.back().node.is_map() && !open_.back().key; }
+  [[nodiscard]] bool expects_key() const { return !open_.empty() && open_.back().node.is_map() && !open_.back().key; }
 
   static Weight weigh(const Node& node) {
     Weight weight{1, node.text.size(), 1};
@@ -163,11 +163,10 @@ class TreeBuilder final : public YAML::EventHandler {
     nodes_ += weight.nodes;
     bytes_ += weight.bytes;
     if (nodes_ > max_nodes) {
-      throw Refused{at, fmt::format("too much: more than {} values, those behind anchors and aliases counted each time",
-                                    max_nodes)};
+      throw Refused{at, fmt::format("too many values: at most {} after aliases are expanded", max_nodes)};
     }
     if (bytes_ > 2 * max_bytes) {
-      throw Refused{at, "too much: the text behind anchors and aliases, counted each time, is beyond all measure"};
+      throw Refused{at, "too large: the text exceeds the limit after aliases are expanded"};
     }
     if (static_cast<int>(open_.size()) + weight.height > deepest + 1) {
       throw Refused{at, fmt::format("nested too deeply: at most {} levels", deepest)};
@@ -176,8 +175,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     const Mark at = place(mark);
-    if (wants_key())
-      throw Refused{at, fmt::format("a key has to be text, not {}: is a bracket left open?", name_of(kind))};
+    if (expects_key())
+      throw Refused{at, fmt::format("a key must be text, not {}: is a bracket left open?", name_of(kind))};
     if (!tag.empty() && tag != no_tag && tag != tag_of_quotes) refuse_tag(at, tag);
     charge(at, {1, 0, 2});
     open_.push_back({node_of(kind, at), anchor, {}});
@@ -191,7 +190,8 @@ class TreeBuilder final : public YAML::EventHandler {
     put(std::move(closed.node));
   }
 
-  // The copy is charged too: anchors within anchors are copied once for each.
+  // Keeps a copy of an anchored node for its aliases. The copy counts towards the bounds, too, because nested anchors
+  // are each copied.
   void keep(const Node& node, YAML::anchor_t anchor) {
     if (anchor == YAML::NullAnchor) return;
     const Weight weight = weigh(node);
@@ -209,7 +209,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void put(Node node) {
     if (open_.empty()) {
       root_ = std::move(node);
-    } else if (wants_key()) {
+    } else if (expects_key()) {
       put_key(node);
     } else if (Open& parent = open_.back(); parent.node.is_map()) {
       parent.node.members.push_back({std::move(*parent.key), std::move(node)});
@@ -219,25 +219,26 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  const Places& places_;
+  const LineIndex& places_;
   Node root_;
   std::vector<Open> open_;
   std::unordered_map<YAML::anchor_t, Anchored> anchored_;
   std::size_t nodes_ = 0;
   std::size_t bytes_ = 0;
-  bool begun_ = false;
+  bool started_ = false;
 };
 
-// yaml-cpp's commonest complaints, in words that say what to do.
-std::string complaint(const std::string& message) {
+// Clearer texts for the most common errors of yaml-cpp.
+std::string reworded(const std::string& message) {
   static const std::array<std::pair<std::string_view, std::string_view>, 7> plain_text{{
-      {YAML::ErrorMsg::MAP_VALUE, "a ':' where no value can begin: quote text that has ': ' in it, indent with spaces"},
+      {YAML::ErrorMsg::MAP_VALUE,
+       "unexpected ':': a value cannot begin here; quote text that contains ': ', and indent with spaces"},
       {YAML::ErrorMsg::END_OF_SEQ_FLOW,
        "a '[' is not closed: between brackets, text with any of []{}, in it needs quotes"},
       {YAML::ErrorMsg::END_OF_MAP_FLOW,
        "a '{' is not closed: between brackets, text with any of []{}, in it needs quotes"},
-      {YAML::ErrorMsg::UNKNOWN_ANCHOR, "an alias (*name) whose anchor (&name) is not before it"},
-      {YAML::ErrorMsg::BLOCK_ENTRY, "a '-' where no list can begin: indent with spaces"},
+      {YAML::ErrorMsg::UNKNOWN_ANCHOR, "unknown anchor: an alias (*name) must come after its anchor (&name)"},
+      {YAML::ErrorMsg::BLOCK_ENTRY, "unexpected '-': a list cannot begin here; indent with spaces"},
       {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote is not closed"},
       {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab in the indentation: indent with spaces"},
   }};
@@ -245,7 +246,7 @@ std::string complaint(const std::string& message) {
   return "not YAML: " + (found == plain_text.end() ? message : std::string(found->second));
 }
 
-// A line of a text, without the spaces in front.
+// A line without its indentation.
 struct Line {
   std::size_t indentation = 0;
   std::string_view content;
@@ -260,7 +261,7 @@ Line line_at(std::string_view text, std::size_t begin) {
   return {indentation, line.substr(indentation)};
 }
 
-// The line at `offset` and the one above it that has something in it.
+// The line at `offset` and the previous line with content.
 struct TwoLines {
   std::size_t begin = 0;
   Line here;
@@ -279,7 +280,7 @@ TwoLines lines_at(std::string_view text, std::size_t offset) {
   return lines;
 }
 
-// Whether what yaml-cpp stumbled over is a line further to the right or to the left than it may be.
+// True if the error is caused by a line's indentation.
 bool is_indentation(const std::string& message, const TwoLines& lines, std::size_t offset) {
   if (message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ) {
     return offset == lines.begin + lines.here.indentation;
@@ -290,26 +291,25 @@ bool is_indentation(const std::string& message, const TwoLines& lines, std::size
          !lines.above.is_blank();
 }
 
-Refused refusal(const YAML::Exception& error, const std::string& text, const Places& places) {
+Refused refusal(const YAML::Exception& error, const std::string& text, const LineIndex& places) {
   const auto offset = static_cast<std::size_t>(std::max(error.mark.pos, 0));
   const TwoLines lines = lines_at(text, offset);
-  if (!is_indentation(error.msg, lines, offset)) return {places.at(offset), complaint(error.msg)};
-  return {
-      places.at(lines.begin + lines.here.indentation),
-      "not YAML: the indentation of this line fits none above it: the fields of a map begin in one column, and so do "
-      "the items of a list"};
+  if (!is_indentation(error.msg, lines, offset)) return {places.at(offset), reworded(error.msg)};
+  return {places.at(lines.begin + lines.here.indentation),
+          "not YAML: wrong indentation: the fields of a map must start in the same column, and so must "
+          "the items of a list"};
 }
 
 }  // namespace
 
-Places::Places(std::string_view text) : lines_{0} {
+LineIndex::LineIndex(std::string_view text) : lines_{0} {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n') lines_.push_back(i + 1);
     if (continues_character(text[i])) within_ones_.push_back(i);
   }
 }
 
-Mark Places::at(std::size_t offset) const noexcept {
+Mark LineIndex::at(std::size_t offset) const noexcept {
   const auto line = std::prev(std::upper_bound(lines_.begin(), lines_.end(), offset));
   const auto from = std::lower_bound(within_ones_.begin(), within_ones_.end(), *line);
   const auto to = std::lower_bound(from, within_ones_.end(), offset);
@@ -318,7 +318,7 @@ Mark Places::at(std::size_t offset) const noexcept {
 }
 
 Node parse_tree(const std::string& text) {
-  const Places places(text);
+  const LineIndex places(text);
   TreeBuilder builder(places);
   std::istringstream stream(text);
   try {

@@ -1,4 +1,4 @@
-// The structure of a text that is UTF-8, by yaml-cpp: only document.cpp and comments.cpp use it.
+// Parses UTF-8 text with yaml-cpp; used only by document.cpp and comments.cpp.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 
 namespace weir::text {
 
-// What some editors write at the front of a text; no part of it.
+// Some editors write this mark at the start of a text; it is ignored.
 inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-// Where the lines and the characters of a text lie among its bytes.
-class Places {
+// Maps byte offsets of a text to lines and columns.
+class LineIndex {
  public:
-  explicit Places(std::string_view text);
+  explicit LineIndex(std::string_view text);
 
-  // Editors count characters, not bytes.
+  // Counts characters, not bytes, like editors.
   [[nodiscard]] Mark at(std::size_t offset) const noexcept;
 
  private:
-  std::vector<std::size_t> lines_;        // where each begins
-  std::vector<std::size_t> within_ones_;  // bytes that continue a character
+  std::vector<std::size_t> lines_;        // start offsets
+  std::vector<std::size_t> within_ones_;  // offsets of bytes that continue a character
 };
 
-// Thrown through yaml-cpp, and caught by parse_yaml().
+// Thrown through yaml-cpp and caught by parse_yaml().
 struct Refused {
   Mark at;
   std::string message;
 };
 
-// The one document of `text`; throws Refused.
+// Returns the only document of `text`; throws Refused.
 [[nodiscard]] Node parse_tree(const std::string& text);
 
 }  // namespace weir::text

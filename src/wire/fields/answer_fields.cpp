@@ -10,11 +10,11 @@ namespace weir::wire {
 namespace {
 
 constexpr std::size_t max_integer_length = 15;
-constexpr std::string_view unit_at_once = ";qu=\"concurrent-requests\"";
-// "name";q=...;qu=...;w=...
-static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + max_integer_length) + unit_at_once.size());
+constexpr std::string_view unit_concurrency = ";qu=\"concurrent-requests\"";
+// The longest field has the form "name";q=...;qu=...;w=...
+static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + max_integer_length) + unit_concurrency.size());
 
-// A String: quoted, `"` and `\` escaped.
+// Appends a Structured Field String: quoted, with `"` and `\` escaped.
 void append_name(FieldText& text, std::string_view name) noexcept {
   std::size_t length = 0;
   text.append('"');
@@ -39,7 +39,7 @@ FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view q
   append_name(text, answer.policy);
   text.append(";q=");
   text.append(quota);
-  if (answer.at_once) text.append(unit_at_once);
+  if (answer.is_concurrency) text.append(unit_concurrency);
   if (answer.window > Duration::zero()) {
     text.append(";w=");
     text.append_integer(seconds_up(answer.window));

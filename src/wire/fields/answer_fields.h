@@ -1,8 +1,8 @@
-// What an answer tells its client about a limit, as header fields: RateLimit and RateLimit-Policy (IETF httpapi
-// draft -10), X-RateLimit-*, the older triple RateLimit-*, and Retry-After.
+// The header fields that describe a limit to a client: RateLimit and RateLimit-Policy (IETF httpapi draft -10),
+// X-RateLimit-*, the legacy RateLimit-* fields, and Retry-After.
 //
-// Numbers stay within a Structured Field's 15 digits; seconds are rounded up, so that nobody is told to come back
-// too early. Pure; allocates nothing; callable from anywhere.
+// Numbers are clamped to the 15 digits of a Structured Field. Seconds are rounded up, so that clients do not retry too
+// early. Pure functions that allocate nothing.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,17 @@
 namespace weir::wire {
 
 // The largest Integer of a Structured Field: 15 digits.
-inline constexpr std::uint64_t largest_field_integer = 999'999'999'999'999;
+inline constexpr std::uint64_t max_field_integer = 999'999'999'999'999;
 
-// The value of a field, built from left to right in place. What does not fit is left off: its writers keep within the
-// capacity, and a test holds them to it.
+// The value of a field, built in place. Text beyond the capacity is dropped; a test ensures that no writer exceeds it.
 class FieldText {
  public:
   static constexpr std::size_t capacity = 320;
 
-  // Not zeroed, as a defaulted one would be where it is made with braces: this is written on every answer.
+  // Not defaulted, because value-initialization would then zero the text, and this is created for every answer.
   FieldText() noexcept {}  // NOLINT(modernize-use-equals-default)
 
-  // Holds as long as this does: of a temporary, to the end of the expression.
+  // Valid as long as this object.
   [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
 
   void append(std::string_view text) noexcept {
@@ -45,9 +44,9 @@ class FieldText {
   }
 
   void append_integer(std::uint64_t number) noexcept {
-    const std::uint64_t held = std::min(number, largest_field_integer);
-    if (capacity - size_ < text::digits_of(held)) return;
-    size_ = static_cast<std::size_t>(text::put_number(text_.data() + size_, held) - text_.data());
+    const std::uint64_t clamped = std::min(number, max_field_integer);
+    if (capacity - size_ < text::digits_of(clamped)) return;
+    size_ = static_cast<std::size_t>(text::put_number(text_.data() + size_, clamped) - text_.data());
   }
 
  private:
@@ -55,27 +54,26 @@ class FieldText {
   std::size_t size_ = 0;
 };
 
-// The limit that an answer speaks of, and how its consumer stands.
+// The limit that an answer describes and the state of its consumer.
 struct AnswerFields {
-  std::string_view policy;  // its name
+  std::string_view policy;  // the limit's name
   std::uint64_t quota = 0;
-  bool at_once = false;  // the quota is of requests that are held: nobody knows when one of them ends
-  Duration window{};     // zero: not said
+  bool is_concurrency = false;  // a concurrency limit, for which no reset time is known
+  Duration window{};            // the length of the window; zero omits it
   std::uint64_t remaining = 0;
-  std::optional<Duration> until_more = {};   // until `remaining` next grows; empty when it is full, or not known
-  Duration reset_after{};                    // until it is full; of `at_once`, not said
-  std::optional<Duration> retry_after = {};  // of a denial; empty when admitted, and when waiting does not help
+  std::optional<Duration> until_more = {};   // time until `remaining` next grows; empty when full or unknown
+  Duration reset_after{};                    // time until the quota is full; omitted for a concurrency limit
+  std::optional<Duration> retry_after = {};  // wait after a denial; empty when admitted, and when waiting does not help
 };
 
-// X-RateLimit-Reset as seconds from now, or as seconds since the epoch.
+// X-RateLimit-Reset in seconds from now or since the epoch.
 enum class ResetForm : std::uint8_t { delta, epoch };
 
-// Their values. No name is longer than max_policy_name, and bytes that a Structured Field String cannot hold are
-// percent-encoded.
+// The maximum length of AnswerFields::policy. Bytes that a Structured Field String cannot contain are percent-encoded.
 inline constexpr std::size_t max_policy_name = 128;
 
-// "default";q=100;w=60 and "default";r=50;t=30; "running";q=5;qu="concurrent-requests" and "running";r=2: the first
-// number as count_field wrote it, since others tell it too.
+// "default";q=100;w=60 and "default";r=50;t=30; "running";q=5;qu="concurrent-requests" and "running";r=2. The second
+// argument is the result of count_field, which other fields share.
 [[nodiscard]] FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view quota) noexcept;
 [[nodiscard]] FieldText rate_limit_field(const AnswerFields& answer, std::string_view remaining) noexcept;
 [[nodiscard]] FieldText reset_field(Duration reset_after, ResetForm form, Instant now) noexcept;
@@ -88,10 +86,10 @@ inline constexpr std::size_t max_policy_name = 128;
   return rate_limit_field(answer, count_field(answer.remaining).view());
 }
 
-// Never earlier than `t`, which a client would take if this were not there.
+// Never earlier than parameter `t` of RateLimit, which a client would use without this field.
 [[nodiscard]] FieldText retry_after_field(Duration retry_after, std::optional<Duration> until_more) noexcept;
 
-// Calls send(name, value) for each field of the answer, both as std::string_view; the value holds for the call.
+// Calls send(name, value) for each field of the answer, both as std::string_view; the value is valid during the call.
 template <class Send>
 void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Instant now, Send&& send) {
   const FieldText quota = count_field(answer.quota);
@@ -103,7 +101,7 @@ void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Insta
   const auto send_three = [&](const std::array<std::string_view, 3>& names, ResetForm form) {
     send(names[0], quota.view());
     send(names[1], remaining.view());
-    if (!answer.at_once) send(names[2], reset_field(answer.reset_after, form, now).view());
+    if (!answer.is_concurrency) send(names[2], reset_field(answer.reset_after, form, now).view());
   };
   if (choice.x_rate_limit) {
     send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},

@@ -1,6 +1,6 @@
-// Seconds as fields state them. Read, a number too large to keep is read as 2^31 seconds (68 years), as
-// RFC 9111 has it for delta-seconds, so that no arithmetic on a wait can overflow. Written, seconds are
-// rounded up: a client that comes back when it was told to is not too early.
+// Seconds in header fields. Larger numbers than 2^31 seconds (68 years) are read as 2^31, as RFC 9111 specifies for
+// delta-seconds, so that no arithmetic on a wait can overflow. Seconds are written rounded up, so that a client does
+// not retry too early.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::uint64_t seconds_up(Duration duration) noexcept {
   return static_cast<std::uint64_t>((duration.count() - 1) / 1'000'000 + 1);
 }
 
-// `now + after`, held within what an Instant can say.
+// Returns `now + after`, clamped to Instant::max().
 constexpr Instant later(Instant now, Duration after) noexcept {
   if (after <= Duration::zero()) return now;
   return now > Instant::max() - after ? Instant::max() : now + after;

@@ -10,12 +10,11 @@
 namespace weir::wire {
 namespace {
 
-// The last value of a parameter that a member was given; a later one of the same key replaces it.
+// The value of a parameter; the last of duplicate keys takes precedence.
 using Given = std::optional<BareItem>;
 
-// A parameter that may be absent, but not of another type or below `least`.
-bool is_count_or_absent(const Given& given, std::int64_t least) noexcept {
-  return !given || (given->type == BareItem::Type::integer && given->integer >= least);
+bool is_count_or_absent(const Given& given, std::int64_t min) noexcept {
+  return !given || (given->type == BareItem::Type::integer && given->integer >= min);
 }
 
 bool is_type_or_absent(const Given& given, BareItem::Type type) noexcept {
@@ -91,7 +90,7 @@ Duration parse_seconds(std::string_view digits) noexcept {
   return delta_seconds(seconds);
 }
 
-// `date - now`, for any clock at all.
+// Returns `date - now` without overflow.
 Duration time_until(Instant date, Instant now) noexcept {
   if (date <= now) return Duration::zero();
   return date - max_wait >= now ? max_wait : date - now;

@@ -63,7 +63,7 @@ Item take_token(std::string_view& rest) noexcept {
   return other_item;
 }
 
-// Padding may be absent, but not wrong: many senders leave it out, none means anything by half of it.
+// Padding may be absent, because many senders omit it, but if present it must be correct.
 Item take_byte_sequence(std::string_view& rest) noexcept {
   if (!take(rest, ':')) return {};
   const std::string_view start = rest;
@@ -84,7 +84,7 @@ Item take_date(std::string_view& rest) noexcept {
   return seconds && seconds->type == BareItem::Type::integer ? Item{other_item} : Item{};
 }
 
-// The octet that `%xx` stands for, in lower case, the percent sign already taken.
+// The octet of a lower-case `%xx` whose percent sign is already taken.
 std::optional<unsigned> take_hex_octet(std::string_view& rest) noexcept {
   if (rest.size() < 2) return {};
   if (!base::is_lower_hex_digit(rest[0]) || !base::is_lower_hex_digit(rest[1])) return {};
@@ -95,7 +95,7 @@ std::optional<unsigned> take_hex_octet(std::string_view& rest) noexcept {
 
 Item take_display_string(std::string_view& rest) noexcept {
   if (!take(rest, "%\"")) return {};
-  std::array<char, 4> character{};  // as far as it has come
+  std::array<char, 4> character{};  // the UTF-8 sequence so far
   std::size_t size = 0;
   while (!rest.empty()) {
     const char c = rest.front();
@@ -113,7 +113,7 @@ Item take_display_string(std::string_view& rest) noexcept {
   return {};
 }
 
-// Takes one value off the front of `rest`. Empty when none is well-formed there; `rest` is then void.
+// Takes one value from the front of `rest`. Empty if it is malformed; `rest` is then unspecified.
 Item take_bare_item(std::string_view& rest) noexcept {
   if (rest.empty()) return {};
   const char first = rest.front();
@@ -144,7 +144,7 @@ ListReader::ListReader(std::string_view field) noexcept : rest_(field) {
 
 std::optional<BareItem> ListReader::next_member() noexcept {
   while (next_parameter()) {
-    // The caller did not ask for these, yet they must be well-formed.
+    // Skipped parameters must be well-formed too.
   }
   if (!step_to_member()) return {};
   auto item = take_bare_item(rest_);
@@ -175,7 +175,7 @@ std::optional<ListReader::Parameter> ListReader::next_parameter() noexcept {
   return parameter;
 }
 
-// Whether another member must follow: past the comma, if it is not the first.
+// Skips the comma before the next member. Returns false at the end of the list.
 bool ListReader::step_to_member() noexcept {
   if (members_ == 0) return !rest_.empty();
   take_while(rest_, base::is_blank);

@@ -4,11 +4,11 @@
 //   while (const auto member = list.next_member()) {
 //     while (const auto parameter = list.next_parameter()) { ... }
 //   }
-//   if (!list.well_formed()) -> nothing that was read counts
+//   if (!list.well_formed()) -> discard everything
 //
-// A field is refused as a whole: whoever reads looks at well_formed() once next_member() is empty, and drops everything
-// if it is false. Refused as well: Inner Lists, since no field of ours has them; a field longer than `max_length`; one
-// of more than `max_members`. Texts are views into the field. Not thread-safe, one reader per field.
+// A field is rejected as a whole: once next_member() is empty, the caller must check well_formed() and discard
+// everything if it is false. Also rejected are Inner Lists, which no supported field uses, and fields longer than
+// `max_length` or with more than `max_members`. Texts are views into the field. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace weir::wire {
 
-// One value: what members and parameters are made of.
+// The value of a member or parameter.
 struct BareItem {
-  // `other` is a well-formed Decimal, Token, Boolean, Date or Display String: no field of ours uses them.
+  // `other` is a well-formed Decimal, Token, Boolean, Date or Display String, which no supported field uses.
   enum class Type : std::uint8_t { integer, string, byte_sequence, other };
 
   Type type = Type::other;
-  std::int64_t integer = 0;    // of an integer: at most 15 digits
-  std::string_view text = {};  // of a string or byte sequence: what is between the delimiters, as written
+  std::int64_t integer = 0;    // at most 15 digits
+  std::string_view text = {};  // the value of a string or byte sequence, as written between the delimiters
 
   friend bool operator==(const BareItem&, const BareItem&) = default;
 };
@@ -42,10 +42,10 @@ class ListReader {
 
   explicit ListReader(std::string_view field) noexcept;
 
-  // Empty at the end of the list, and from the first error on.
+  // Empty at the end of the list and after an error.
   [[nodiscard]] std::optional<BareItem> next_member() noexcept;
 
-  // Of the member that was read last. A key may come twice: then the later one counts.
+  // The next parameter of the last member. The last of duplicate keys takes precedence.
   [[nodiscard]] std::optional<Parameter> next_parameter() noexcept;
 
   [[nodiscard]] bool well_formed() const noexcept { return well_formed_; }

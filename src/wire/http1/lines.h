@@ -1,4 +1,4 @@
-// The bytes and lines that HTTP/1.1 is made of (RFC 9110, 5.5 and 5.6; RFC 9112, 2.2).
+// The bytes and lines of HTTP/1.1 (RFC 9110, 5.5 and 5.6; RFC 9112, 2.2).
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class ByteSet {
     return all;
   }
 
-  // How many bytes at the front of `text` are members.
+  // Returns the number of leading bytes of `text` that are in the set.
   [[nodiscard]] constexpr std::size_t run(std::string_view text) const noexcept {
     std::size_t length = 0;
     while (length < text.size() && has(text[length])) ++length;
@@ -40,18 +40,18 @@ class ByteSet {
   std::array<bool, 256> has_{};
 };
 
-// Letters, digits and what else each may have.
+// Each set also has all letters and digits.
 inline constexpr ByteSet token_bytes{"!#$%&'*+-.^_`|~"};
 inline constexpr ByteSet host_bytes{"-._~%!$&'()*+,;=:[]"};
 
-// What ends a line, or has no place in one. A tab is whitespace.
+// True for bytes that end a line or are not allowed in one. A tab is allowed.
 constexpr bool is_control(char c) noexcept {
   const auto byte = static_cast<std::uint8_t>(c);
   return (byte < 0x20 && byte != '\t') || byte == 0x7F;
 }
 
 #ifdef __SSE2__
-// Which of sixteen bytes are control characters: a bit for each.
+// A bit mask of the control characters among sixteen bytes.
 inline unsigned control_bits(const char* bytes) noexcept {
   const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
   const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1F)), block);
@@ -61,7 +61,7 @@ inline unsigned control_bits(const char* bytes) noexcept {
 }
 #endif
 
-// The place of the first control character from `from` on, `to` if there is none before it.
+// The index of the first control character in [from, to), or `to` if there is none.
 inline std::size_t find_control(const char* bytes, std::size_t from, std::size_t to) noexcept {
 #ifdef __SSE2__
   const std::size_t begin = from;
@@ -69,7 +69,7 @@ inline std::size_t find_control(const char* bytes, std::size_t from, std::size_t
     const unsigned bits = control_bits(bytes + from);
     if (bits != 0) return from + static_cast<std::size_t>(std::countr_zero(bits));
   }
-  if (from < to && begin + 16 <= to) {  // the last sixteen reach back into those before
+  if (from < to && begin + 16 <= to) {  // the last block overlaps the one before
     const unsigned bits = control_bits(bytes + to - 16);
     return bits == 0 ? to : to - 16 + static_cast<std::size_t>(std::countr_zero(bits));
   }
@@ -78,10 +78,10 @@ inline std::size_t find_control(const char* bytes, std::size_t from, std::size_t
   return from;
 }
 
-// Takes lines off a buffer that fills up: each ends in CRLF and holds no other control character but tabs.
+// Reads lines from a growing buffer. A line ends in CRLF and contains no other control characters but tabs.
 //
-// What is found is a function of the bytes alone, whatever pieces they came in, and no byte is looked at twice:
-// the scan goes on where it stopped. Only places are kept, so the buffer may move between calls.
+// The result depends only on the bytes, not on how they were split, and no byte is scanned twice. The state is offsets
+// only, so the buffer may move between calls.
 class Lines {
  public:
   enum class Found : std::uint8_t { line, need_more, too_long, malformed };
@@ -89,12 +89,12 @@ class Lines {
   Lines() = default;
   explicit Lines(std::size_t at) noexcept : at_(at), scanned_(at) {}
 
-  // Where the next line begins.
+  // The offset of the next line.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
-  // The next line, with its end, has to lie before `limit`, which stays the same until it is found.
+  // The next line with its CRLF must end before `limit`, which must not change until the line is found.
   Found next(std::string_view bytes, std::size_t limit) noexcept {
-    const std::size_t last = limit > 1 ? limit - 1 : 0;  // its CR has to lie before this
+    const std::size_t last = limit > 1 ? limit - 1 : 0;  // the CR must be before this
     const std::size_t stop = std::min(bytes.size(), last);
     const std::size_t end = scanned_ < stop ? find_control(bytes.data(), scanned_, stop) : stop;
     scanned_ = end;
@@ -107,12 +107,12 @@ class Lines {
     return Found::line;
   }
 
-  // The line that was found last, without its end. Void once the buffer moves.
+  // The last line without its CRLF. Invalid once the buffer moves.
   [[nodiscard]] std::string_view line() const noexcept { return line_; }
 
  private:
   std::size_t at_ = 0;
-  std::size_t scanned_ = 0;  // from at_ to here there is no control character
+  std::size_t scanned_ = 0;  // no control character in [at_, scanned_)
   std::string_view line_;
 };
 

@@ -1,4 +1,4 @@
-// An HTTP/1.x request as it was sent, how much of one is accepted, and what can be wrong with it.
+// An HTTP/1.x request, its limits and its faults.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +14,37 @@ using weir::Header;
 
 enum class Version : std::uint8_t { http_1_0, http_1_1 };
 
-// Views only: into the buffer that was parsed and the headers' room beside it.
+// Views into the parsed buffer and the caller's array of headers.
 struct Request {
-  std::string_view method{};  // as sent: methods know letter case
-  std::string_view target{};  // as sent: any form, bytes from 0x80 on included, no whitespace or control characters
+  std::string_view method{};  // as sent: methods are case-sensitive
+  std::string_view target{};  // as sent, in any form: no whitespace or control characters, but maybe bytes above 0x7F
   Version version = Version::http_1_1;
-  bool keep_alive = true;  // false: whatever follows on the connection is no request
+  bool keep_alive = true;  // if false, anything that follows on the connection is not a request
   std::string_view host{};
-  std::span<const Header> headers{};  // names as sent, never empty; values without the whitespace around them
-  std::string_view body{};            // of a chunked body, what its chunks hold
+  std::span<const Header> headers{};  // names as sent, never empty; values are trimmed
+  std::string_view body{};            // the data of a chunked body
 };
 
-// What a stranger may send. Beyond it a request is refused. Larger than what proxies take of their clients (Envoy: 60
-// KiB of headers, 100 of them), because they pass that on.
+// The maximum sizes of a request. They are larger than those of proxies (Envoy: 60 KiB, 100 headers), which forward the
+// headers of their clients.
 struct Limits {
-  std::size_t head_bytes = std::size_t{128} * 1024;  // from the first byte to the empty line, both counted
+  std::size_t head_bytes = std::size_t{128} * 1024;  // up to and including the empty line
   std::size_t headers = 256;
   std::size_t target_bytes = std::size_t{64} * 1024;
   std::size_t body_bytes = std::size_t{1024} * 1024;
 
-  // No request needs a larger buffer: what frames chunks is at most their data, one head, and a line's end.
-  [[nodiscard]] constexpr std::size_t largest_request() const noexcept { return 2 * (head_bytes + body_bytes + 1); }
+  // The largest buffer that a request needs: the framing of chunks is at most their data, one head and a line end.
+  [[nodiscard]] constexpr std::size_t max_request_size() const noexcept { return 2 * (head_bytes + body_bytes + 1); }
 };
 
-// Why a request was refused. Whoever sent it means something else by it than we do, or too much: where it
-// ends is not known, so the connection is closed after the answer.
+// The reason why a request was rejected. Its end is unknown, so the connection must be closed after the response.
 enum class Fault : std::uint8_t {
   malformed_line,  // a control character, a CR or an LF on its own
   malformed_request_line,
   method_too_long,
   target_too_long,
   unsupported_version,
-  malformed_header,  // no name, no colon, whitespace before it, or a folded line
+  malformed_header,  // no name, no colon, whitespace before the colon, or a folded line
   head_too_large,
   too_many_headers,
   missing_host,
@@ -62,11 +61,11 @@ enum class Fault : std::uint8_t {
   chunks_too_small,  // more framing than data
 };
 
-// The status to answer: 400, 413, 414 or 431. Never 5xx: a proxy that asks whether a request may pass takes that for
-// our failure, and may let it.
+// The response status: 400, 413, 414 or 431. Never 5xx, which a proxy treats as a failure of Weir and may admit the
+// request.
 [[nodiscard]] unsigned status_of(Fault fault) noexcept;
 
-// What is wrong, for the body of the answer.
+// The message for the response body.
 [[nodiscard]] std::string_view text_of(Fault fault) noexcept;
 
 }  // namespace weir::wire::http1

@@ -19,26 +19,26 @@ struct Answer {
 };
 
 constexpr std::array answers{
-    Answer{Fault::malformed_line, 400, "lines have to end in CRLF and hold no other control characters"},
-    Answer{Fault::malformed_request_line, 400, "the request line has to be METHOD TARGET HTTP/1.1, one space between"},
-    Answer{Fault::method_too_long, 400, "the name of the method is too long"},
+    Answer{Fault::malformed_line, 400, "lines must end in CRLF and contain no other control characters"},
+    Answer{Fault::malformed_request_line, 400, "the request line must be METHOD TARGET HTTP/1.1 with single spaces"},
+    Answer{Fault::method_too_long, 400, "the method is too long"},
     Answer{Fault::target_too_long, 414, "the request target is too long"},
-    Answer{Fault::unsupported_version, 400, "only HTTP/1.1 and HTTP/1.0 are spoken here"},
-    Answer{Fault::malformed_header, 400, "a header has to be NAME: VALUE on one line, no space before the colon"},
+    Answer{Fault::unsupported_version, 400, "only HTTP/1.1 and HTTP/1.0 are supported"},
+    Answer{Fault::malformed_header, 400, "a header must be NAME: VALUE on one line, without a space before the colon"},
     Answer{Fault::head_too_large, 431, "the headers are too large"},
-    Answer{Fault::too_many_headers, 431, "there are too many headers"},
+    Answer{Fault::too_many_headers, 431, "too many headers"},
     Answer{Fault::missing_host, 400, "HTTP/1.1 requires a Host header"},
-    Answer{Fault::repeated_host, 400, "there is more than one Host header"},
+    Answer{Fault::repeated_host, 400, "duplicate Host header"},
     Answer{Fault::malformed_host, 400, "the Host header is not a host with an optional port"},
-    Answer{Fault::repeated_length, 400, "there is more than one Content-Length"},
-    Answer{Fault::malformed_length, 400, "Content-Length has to be digits only"},
+    Answer{Fault::repeated_length, 400, "duplicate Content-Length header"},
+    Answer{Fault::malformed_length, 400, "Content-Length must consist of digits"},
     Answer{Fault::length_and_encoding, 400, "Content-Length and Transfer-Encoding exclude each other"},
-    Answer{Fault::repeated_encoding, 400, "there is more than one Transfer-Encoding"},
-    Answer{Fault::unsupported_encoding, 400, "the only Transfer-Encoding spoken here is chunked"},
-    Answer{Fault::encoding_in_http_1_0, 400, "HTTP/1.0 has no Transfer-Encoding"},
+    Answer{Fault::repeated_encoding, 400, "duplicate Transfer-Encoding header"},
+    Answer{Fault::unsupported_encoding, 400, "the only supported Transfer-Encoding is chunked"},
+    Answer{Fault::encoding_in_http_1_0, 400, "HTTP/1.0 does not support Transfer-Encoding"},
     Answer{Fault::body_too_large, 413, "the body is too large"},
     Answer{Fault::malformed_chunk, 400, "the chunked body is malformed"},
-    Answer{Fault::chunks_too_small, 413, "the chunks of the body hold more framing than data"},
+    Answer{Fault::chunks_too_small, 413, "the chunked body has more framing than data"},
 };
 
 consteval bool is_in_order() {
@@ -56,7 +56,7 @@ std::string_view text(std::span<const char> bytes) noexcept {
 constexpr std::size_t max_method_length = 256;
 constexpr std::string_view version_prefix = "HTTP/1.";
 constexpr std::size_t version_length = version_prefix.size() + 1;
-// All of the first line but the target: two spaces, the line's end, and an empty line before it.
+// The size of the request line without its target, including two spaces, the line end, and an empty line before it.
 constexpr std::size_t request_line_frame = max_method_length + 2 + version_length + 2 + 2;
 
 constexpr bool is_version(std::string_view text) noexcept {
@@ -66,7 +66,7 @@ constexpr bool is_version(std::string_view text) noexcept {
 
 constexpr std::size_t max_size_digits = 16;
 
-// `1f` or `1f;extension`: no sign, no prefix, no whitespace before the semicolon.
+// Parses `1f` or `1f;extension`. Rejects a sign, a prefix, and whitespace before the semicolon.
 constexpr std::optional<std::size_t> chunk_size(std::string_view line) noexcept {
   std::size_t size = 0;
   std::size_t digits = 0;
@@ -111,14 +111,14 @@ Step RequestHead::read(std::string_view bytes, const Limits& limits, std::span<H
     }
     if (!is_consistent(limits)) return Step::refused;
     if (!resumed) return Step::complete;
-    // Views into the buffer of an earlier call are void. All is here now, so it is read once more, in one go.
+    // Views into the buffer of an earlier call are invalid, so the complete head is parsed again.
     *this = RequestHead{};
     return read(bytes, limits, room);
   }
 }
 
 bool RequestHead::expects_continue() const noexcept {
-  return has(wants_continue) && version_ == Version::http_1_1;
+  return has(expect_continue) && version_ == Version::http_1_1;
 }
 
 Request RequestHead::request(std::span<const Header> room) const noexcept {
@@ -147,7 +147,7 @@ bool RequestHead::read_line(const Limits& limits, std::span<Header> room) noexce
   Header& header = room[headers_];
   if (!read_header(line, header)) return false;
   ++headers_;
-  return heed(header);
+  return apply(header);
 }
 
 bool RequestHead::read_request_line(std::string_view line, std::size_t max_target_length) noexcept {
@@ -179,14 +179,14 @@ bool RequestHead::read_header(std::string_view line, Header& header) noexcept {
   return true;
 }
 
-// The few headers that the framing hangs on. Most names are told apart by their length.
-bool RequestHead::heed(const Header& header) noexcept {
+// Handles the headers that affect framing. Most names are distinguished by their length.
+bool RequestHead::apply(const Header& header) noexcept {
   switch (header.name.size()) {
     case 4:
       return !base::equals_name(header.name, "host") || apply_host(header.value);
     case 6:
       if (base::equals_name(header.name, "expect") && base::equals_name(header.value, "100-continue")) {
-        set(wants_continue);
+        set(expect_continue);
       }
       return true;
     case 10:
@@ -288,10 +288,10 @@ Step ChunkedBody::read_line(std::string_view bytes, const Limits& limits) noexce
   return part_ == Part::trailer ? read_trailer() : read_chunk_size(limits.body_bytes);
 }
 
-Step ChunkedBody::read_chunk_size(std::size_t most) noexcept {
+Step ChunkedBody::read_chunk_size(std::size_t max_size) noexcept {
   const auto size = chunk_size(lines_.line());
   if (!size) return refuse(Fault::malformed_chunk);
-  if (*size > most - size_) return refuse(Fault::body_too_large);
+  if (*size > max_size - size_) return refuse(Fault::body_too_large);
   left_ = *size;
   part_ = left_ > 0 ? Part::data : Part::trailer;
   return Step::complete;
@@ -319,7 +319,7 @@ Step ChunkedBody::read_data_end(std::string_view bytes) noexcept {
   return Step::complete;
 }
 
-// Nobody asked for trailers, so they are dropped; yet a line that is no header might be someone's next request.
+// Trailers are dropped but validated, because a line that is not a header may be a smuggled request.
 Step ChunkedBody::read_trailer() noexcept {
   const std::string_view line = lines_.line();
   if (line.empty()) {
@@ -336,7 +336,7 @@ Progress RequestParser::next(std::span<char> bytes, std::span<Header> room) noex
   if (stage_ == Stage::body) return read_body(bytes, room, false);
   if (stage_ == Stage::idle) {
     if (bytes.empty()) return {};
-    // An empty line on its own may be the end of the request before.
+    // A lone empty line may belong to the previous request.
     if (std::string_view("\r\n").starts_with(text(bytes))) return {.at_least = bytes.size() + 1};
     stage_ = Stage::head;
     head_ = RequestHead{};
@@ -345,7 +345,7 @@ Progress RequestParser::next(std::span<char> bytes, std::span<Header> room) noex
   if (step == Step::refused) return refuse(head_.fault());
   if (step == Step::need_more) return {.at_least = bytes.size() + 1};
   stage_ = Stage::body;
-  continue_was_told_ = false;
+  continue_reported_ = false;
   if (head_.is_chunked()) chunks_ = ChunkedBody(head_.size());
   return read_body(bytes, room, true);
 }
@@ -371,7 +371,7 @@ Progress RequestParser::read_body(std::span<char> bytes, std::span<Header> room,
     return need_body(bytes.size(), end);
   }
   if (!is_head_fresh) {
-    // The views of an earlier call are void: the head, which is unchanged, is read once more.
+    // The views of an earlier call are invalid, so the unchanged head is parsed again.
     head_ = RequestHead{};
     if (head_.read(text(bytes), limits_, room) != Step::complete) return refuse(head_.fault());
   }
@@ -381,11 +381,11 @@ Progress RequestParser::read_body(std::span<char> bytes, std::span<Header> room,
   return progress;
 }
 
-// A client whose body has begun to arrive does not wait for leave to send it.
+// A client that has started to send its body does not wait for `100 Continue`.
 Progress RequestParser::need_body(std::size_t bytes_there, std::size_t at_least) noexcept {
-  const bool tell = head_.expects_continue() && !continue_was_told_ && bytes_there == head_.size();
-  continue_was_told_ = true;
-  return {.at_least = at_least, .expects_continue = tell};
+  const bool report = head_.expects_continue() && !continue_reported_ && bytes_there == head_.size();
+  continue_reported_ = true;
+  return {.at_least = at_least, .expects_continue = report};
 }
 
 }  // namespace weir::wire::http1

@@ -1,21 +1,21 @@
-// Requests out of the bytes of one connection (HTTP/1.1 and 1.0, RFC 9112), pipelined or in pieces of any size.
+// Parses the requests of one connection (HTTP/1.1 and 1.0, RFC 9112), pipelined or in pieces of any size.
 //
 //   RequestParser parser(limits);
 //   std::vector<Header> room(limits.headers);
-//   for (;;) {                                 // `bytes`: all that was read and not consumed
+//   for (;;) {                                 // `bytes`: all unconsumed input
 //     const Progress progress = parser.next(bytes, room);
 //     if (progress.step != Step::complete) break;
 //     answer(progress.request);
 //     bytes = bytes.subspan(progress.consumed);
 //   }
 //
-// The parser keeps places, not bytes: until a request is complete, its bytes stay with the caller as the parser
-// left them, may move as a whole, and come again with what was read since. What it says is a function of the bytes,
-// not of the pieces they came in. To decide several requests as one batch, give each its own part of a larger room.
-// After a refusal it refuses everything: answer status_of(fault) and close. The same holds, without a fault, after
-// a request whose keep_alive is false: drop what follows.
+// The parser stores offsets, not bytes: until a request is complete, the caller passes its bytes again, unmodified and
+// together with new input; they may move as a whole. The result depends only on the bytes, not on how they were split.
+// To decide several requests as one batch, pass each its own part of a larger `room`. After a fault the parser rejects
+// everything: send status_of(fault) and close the connection. After a request whose keep_alive is false, drop what
+// follows.
 //
-// Allocates nothing. One parser per connection, one thread at a time.
+// Allocates nothing. Use one parser per connection. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,25 +28,24 @@
 
 namespace weir::wire::http1 {
 
-// How far reading got with the bytes that are there.
 enum class Step : std::uint8_t { complete, need_more, refused };
 
-// The head of a request: the request line, the headers, and what they say about the body and the connection.
+// Parses the head of a request: the request line, the headers, and what they imply for the body and the connection.
 //
-// Reads a buffer that fills up, a line as soon as it is there. Nothing that two readers could take for different
-// requests gets through (RFC 9112, 11.2): not two lengths, nor a length and an encoding, nor a lenient line.
+// Ambiguous requests are rejected to prevent request smuggling (RFC 9112, 11.2): duplicate lengths, a length with an
+// encoding, and any lenient line format.
 class RequestHead {
  public:
-  // `bytes` begin with the head; those of earlier calls are unchanged, though they may have moved. `room` is for
-  // the headers, and of the same size at each call. Once complete, all views are into these `bytes`, and `room`.
+  // `bytes` begin with the head, including the bytes of earlier calls, unchanged; they may have moved. `room` is for
+  // the headers and must have the same size in each call. Once complete, all views are into these `bytes` and `room`.
   [[nodiscard]] Step read(std::string_view bytes, const Limits& limits, std::span<Header> room) noexcept;
 
-  [[nodiscard]] Fault fault() const noexcept { return fault_; }  // once refused
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused
 
-  // Once complete.
+  // These are valid once complete.
   [[nodiscard]] std::size_t size() const noexcept { return lines_.at(); }
   [[nodiscard]] bool is_chunked() const noexcept { return has(chunked); }
-  [[nodiscard]] std::size_t content_length() const noexcept { return content_length_; }  // zero if there is none
+  [[nodiscard]] std::size_t content_length() const noexcept { return content_length_; }  // zero if absent
   [[nodiscard]] bool expects_continue() const noexcept;
   [[nodiscard]] Request request(std::span<const Header> room) const noexcept;  // without its body
 
@@ -58,18 +57,18 @@ class RequestHead {
     chunked = 1 << 3,
     close = 1 << 4,
     keep_alive = 1 << 5,
-    wants_continue = 1 << 6,
+    expect_continue = 1 << 6,
   };
 
   [[nodiscard]] bool has(Trait trait) const noexcept { return (traits_ & trait) != 0; }
   void set(Trait trait) noexcept { traits_ = static_cast<std::uint8_t>(traits_ | trait); }
   [[nodiscard]] bool refuse(Fault fault) noexcept;
 
-  // Each is false if it refuses.
+  // These return false if they reject the request.
   [[nodiscard]] bool read_line(const Limits& limits, std::span<Header> room) noexcept;
   [[nodiscard]] bool read_request_line(std::string_view line, std::size_t max_target_length) noexcept;
   [[nodiscard]] bool read_header(std::string_view line, Header& header) noexcept;
-  [[nodiscard]] bool heed(const Header& header) noexcept;
+  [[nodiscard]] bool apply(const Header& header) noexcept;
   [[nodiscard]] bool apply_host(std::string_view value) noexcept;
   [[nodiscard]] bool apply_length(std::string_view value) noexcept;
   [[nodiscard]] bool apply_encoding(std::string_view value) noexcept;
@@ -87,26 +86,26 @@ class RequestHead {
   std::string_view host_;
 };
 
-// A chunked body (RFC 9112, 7.1), put together in place: the data of its chunks moves together, over what framed them.
-// A body of one chunk does not move at all.
+// Decodes a chunked body (RFC 9112, 7.1) in place: chunk data is moved over the framing. A body of one chunk is not
+// moved.
 //
-// Sizes are hexadecimal digits and nothing else; extensions are passed over, trailers are read and dropped.
-// What is not data is bounded by the data and the size of one head: a flood of tiny chunks is refused.
+// A size consists of hexadecimal digits only. Extensions are skipped; trailers are validated and dropped. Framing may
+// not exceed the data plus the size of one head, so a flood of tiny chunks is rejected.
 class ChunkedBody {
  public:
   ChunkedBody() = default;
   explicit ChunkedBody(std::size_t at) noexcept : lines_(at), start_(at), begin_(at) {}
 
-  // `bytes` are those of earlier calls, as they were left (they may have moved as a whole), and what has come since.
+  // `bytes` are those of earlier calls as this left them (they may have moved as a whole), followed by new input.
   [[nodiscard]] Step read(std::span<char> bytes, const Limits& limits) noexcept;
 
-  [[nodiscard]] Fault fault() const noexcept { return fault_; }  // once refused
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused
 
-  // Where it lies so far. Never beyond what was read.
+  // The range of the decoded data so far.
   [[nodiscard]] std::size_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // Where reading goes on; once complete, where the next request begins.
+  // The read position; once complete, the start of the next request.
   [[nodiscard]] std::size_t end() const noexcept { return lines_.at(); }
 
  private:
@@ -115,7 +114,7 @@ class ChunkedBody {
   [[nodiscard]] Step refuse(Fault fault) noexcept;
   [[nodiscard]] Step read_part(std::span<char> bytes, const Limits& limits) noexcept;
   [[nodiscard]] Step read_line(std::string_view bytes, const Limits& limits) noexcept;
-  [[nodiscard]] Step read_chunk_size(std::size_t most) noexcept;
+  [[nodiscard]] Step read_chunk_size(std::size_t max_size) noexcept;
   [[nodiscard]] Step read_data(std::span<char> bytes) noexcept;
   [[nodiscard]] Step read_data_end(std::string_view bytes) noexcept;
   [[nodiscard]] Step read_trailer() noexcept;
@@ -124,7 +123,7 @@ class ChunkedBody {
   std::size_t start_ = 0;
   std::size_t begin_ = 0;
   std::size_t size_ = 0;
-  std::size_t left_ = 0;  // of the chunk that is being read
+  std::size_t left_ = 0;  // bytes left of the current chunk
   Part part_ = Part::chunk_size;
   bool ended_ = false;
   Fault fault_{};
@@ -133,26 +132,26 @@ class ChunkedBody {
 struct Progress {
   Step step = Step::need_more;
 
-  // Of a complete request, which begins at the first byte and is this long.
+  // Set for a complete request, which starts at the first byte.
   std::size_t consumed = 0;
   Request request{};
 
-  // Of one that needs more: how long it is at least, as far as is known.
+  // Set for need_more: the known minimum size of the request.
   std::size_t at_least = 0;
   bool expects_continue = false;  // true once: the client waits for `100 Continue` before it sends the body
 
-  // Of one that is refused.
+  // Set if refused.
   Fault fault{};
 };
 
 class RequestParser {
  public:
-  // What is being waited for: each has its time-out.
+  // What the parser waits for. Each stage has its own timeout.
   enum class Stage : std::uint8_t { idle, head, body, refused };
 
   explicit RequestParser(const Limits& limits = {}) noexcept : limits_(limits) {}
 
-  // `room` holds at least Limits::headers, else it is the limit. The request's headers lie there.
+  // The request's headers are written to `room`. If it is smaller than Limits::headers, its size is the limit.
   [[nodiscard]] Progress next(std::span<char> bytes, std::span<Header> room) noexcept;
 
   [[nodiscard]] Stage stage() const noexcept { return stage_; }
@@ -166,7 +165,7 @@ class RequestParser {
   Limits limits_;
   Stage stage_ = Stage::idle;
   Fault fault_{};
-  bool continue_was_told_ = false;
+  bool continue_reported_ = false;
   RequestHead head_;
   ChunkedBody chunks_;
 };

@@ -62,7 +62,7 @@ ResponseWriter::ResponseWriter(std::string& out, const ResponseHead& head)
   } else {
     out_ += "HTTP/1.1 ";
     text::append_number(out_, status_);
-    out_ += ' ';  // stays even where no phrase follows
+    out_ += ' ';  // required even without a phrase
     out_ += reason_phrase(status_);
     out_ += "\r\n";
   }
@@ -80,7 +80,7 @@ void ResponseWriter::content_type(std::string_view type) {
   out_ += "X-Content-Type-Options: nosniff\r\n";
 }
 
-// The search begins with the name, which has none of them: so there are mostly sixteen bytes to look at.
+// The search for control characters includes the name, which has none, so that it usually covers sixteen bytes.
 void ResponseWriter::line(std::string_view name, std::string_view value) {
   const std::size_t end = name.size() + 2 + value.size();
   text::append_written(out_, end + 2, [&](char* to) {

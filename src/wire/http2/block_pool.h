@@ -1,5 +1,5 @@
-// Memory for one nghttp2 session: what it gives back it gets again, so that in the steady state a request costs no
-// call of malloc. Holds on to as much as was in use at once. Not thread-safe.
+// The allocator of one nghttp2 session. It reuses freed blocks, so that a request costs no malloc in the steady state,
+// and keeps the peak of the memory in use. Not thread-safe.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -21,7 +21,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // All blocks have been given back.
+  // All blocks must have been given back.
   ~BlockPool() {
     for (Free* first : free_) {
       while (first != nullptr) {
@@ -32,14 +32,14 @@ class BlockPool {
     }
   }
 
-  // As malloc, calloc, realloc and free.
+  // These functions correspond to malloc, calloc, realloc and free.
   [[nodiscard]] void* take(std::size_t size) noexcept {
     if (size > SIZE_MAX / 4) return nullptr;
     const std::size_t size_class = class_for(size);
     if (size_class != none && free_[size_class] != nullptr) {
       Free* const block = free_[size_class];
       free_[size_class] = block->next;
-      return block;  // its head is as it was
+      return block;  // its head is unchanged
     }
     const std::size_t room = size_class == none ? size : smallest << size_class;
     void* const memory = std::malloc(sizeof(Head) + room);
@@ -86,10 +86,10 @@ class BlockPool {
   }
 
  private:
-  // In front of each block while it is in use.
+  // Precedes each block.
   struct alignas(std::max_align_t) Head {
-    std::size_t size;        // of what follows
-    std::size_t size_class;  // or `none`
+    std::size_t size;        // the size of the block
+    std::size_t size_class;  // index of the size class, or `none`
   };
   struct Free {
     Free* next;

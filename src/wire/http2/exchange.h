@@ -1,5 +1,5 @@
-// A request on its way in, and its answer on its way out: one stream of an HTTP/2 connection. Belongs to its Server,
-// which uses it again for another stream when this one is over.
+// A request and its response: one stream of an HTTP/2 connection. Owned by its Server, which reuses it for another
+// stream afterwards.
 #pragma once
 
 #include <array>
@@ -14,59 +14,59 @@
 
 namespace weir::wire::http2 {
 
-// What a stranger may send over one HTTP/2 connection. Of a request that is larger the rest is read and dropped, and it
-// is faulty (Exchange::fault); beyond the other bounds the connection is ended. A proxy passes on what its own clients
-// send and give up, so the bounds are beyond what they can make it do.
+// The limits of one HTTP/2 connection. The rest of a larger request is read and dropped, and the request has a fault
+// (Exchange::fault); beyond the other limits the connection is closed. A proxy forwards the requests and resets of its
+// own clients, so the limits exceed what these can cause.
 struct Limits {
-  std::uint32_t streams = 1'024;                      // at a time
+  std::uint32_t streams = 1'024;                      // concurrent streams
   std::size_t head_bytes = std::size_t{128} << 10;    // names and values of one request's header fields
-  std::size_t body_bytes = std::size_t{1} << 20;      // of one request, as long as nobody takes of it
-  std::size_t reserved_bytes = std::size_t{8} << 10;  // what each request may hold, whatever the others do;
-  std::size_t held_bytes = std::size_t{8} << 20;      // and beyond that all together that are not answered
-  std::size_t unsent_bytes = std::size_t{1} << 20;    // of all answers together that the peer's windows hold back
-  std::uint64_t resets = 1'000'000;                   // at once, by the peer, whose own clients may cause them;
-  std::uint64_t resets_per_second = 1'000'000;        // and then so many
+  std::size_t body_bytes = std::size_t{1} << 20;      // body bytes of one request not yet taken by take_body()
+  std::size_t reserved_bytes = std::size_t{8} << 10;  // the buffer that each request may always use
+  std::size_t buffered_bytes = std::size_t{8} << 20;  // what all requests together may use beyond that
+  std::size_t unsent_bytes = std::size_t{1} << 20;    // unsent bytes of all responses that wait for the peer's windows
+  std::uint64_t resets = 1'000'000;                   // the burst of resets by the peer
+  std::uint64_t resets_per_second = 1'000'000;        // the rate of resets by the peer
   std::uint64_t settings = 32;                        // entries of one SETTINGS frame
-  std::size_t acknowledgements = 1'000;               // of PING and SETTINGS, that the peer did not take
+  std::size_t acknowledgements = 1'000;               // unsent acknowledgements of PING and SETTINGS
 };
 
-// A faulty request is read to its end. Whoever serves it chooses its answer.
+// A request with a fault is read to its end. The code that serves it chooses the response.
 enum class Fault : std::uint8_t {
   none,
   head_too_large,
-  malformed_field,  // the value of a field on which nothing depends; HTTP calls the request malformed for it
+  malformed_field,  // the value of a field that framing does not depend on
   body_too_large,
 };
 
 class Exchange {
  public:
-  // Empty if it was not sent. Good until the exchange is over.
+  // Empty if it was not sent. Valid until the exchange ends.
   [[nodiscard]] std::string_view field(Field field) const noexcept {
-    const Place place = places_[static_cast<std::size_t>(field)];
-    return std::string_view(text_).substr(place.begin, place.size);
+    const Range range = ranges_[static_cast<std::size_t>(field)];
+    return std::string_view(text_).substr(range.begin, range.size);
   }
 
-  // What came of the body and was not taken. Good until more is received.
+  // The received part of the body that was not taken. Valid until more is received.
   [[nodiscard]] std::string_view body() const noexcept { return std::string_view(body_).substr(taken_); }
   void take_body(std::size_t size) noexcept { taken_ += size; }
 
-  // All of the request is here.
+  // True if the whole request has been received.
   [[nodiscard]] bool complete() const noexcept { return complete_; }
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
 
-  // An answer was begun; nothing more is to be said to it.
+  // True if a response was started, or the stream was reset.
   [[nodiscard]] bool answered() const noexcept { return answered_; }
-  // The peer gave it up.
-  [[nodiscard]] bool gone() const noexcept { return gone_; }
+  // True if the stream is closed.
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
 
-  // For whoever serves it, to know it by later. Zero at first.
+  // A tag for the code that serves the exchange. Initially zero.
   [[nodiscard]] std::uint32_t note() const noexcept { return note_; }
   void set_note(std::uint32_t note) noexcept { note_ = note; }
 
  private:
   friend class Server;
 
-  struct Place {
+  struct Range {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
   };
@@ -77,37 +77,37 @@ class Exchange {
   static constexpr std::size_t max_trailers = 2;
 
   void begin(std::int32_t stream) noexcept;
-  void keep(Field field, std::string_view value);
-  // The first one counts.
+  void store(Field field, std::string_view value);
+  // The first fault takes precedence.
   void set_fault(Fault fault) noexcept {
     if (fault_ == Fault::none) fault_ = fault;
   }
-  [[nodiscard]] std::size_t held() const noexcept { return text_.size() + body_.size(); }
-  // What a large request needed is not kept for a small one.
+  [[nodiscard]] std::size_t buffered() const noexcept { return text_.size() + body_.size(); }
+  // Clears the buffers and frees the memory of large ones.
   void forget() noexcept;
 
   std::int32_t stream_ = 0;
   std::uint32_t note_ = 0;
-  std::size_t slot_ = 0;  // of Server::open
-  bool headed_ = false;   // the header fields are all here
+  std::size_t slot_ = 0;   // index in Server::open
+  bool has_head_ = false;  // all header fields have been received
   bool complete_ = false;
-  bool updated_ = false;  // is among Server::updated
+  bool updated_ = false;  // the exchange is in Server::updated
   bool answered_ = false;
-  bool ended_ = false;    // the answer is whole
-  bool waiting_ = false;  // nghttp2 has sent all of the reply, and is to be told of more
-  bool gone_ = false;
-  bool kept_ = false;  // Server::keep
+  bool ended_ = false;    // the response is complete
+  bool waiting_ = false;  // nghttp2 has sent all of the reply so far and must be resumed
+  bool closed_ = false;
+  bool retained_ = false;  // set by Server::retain
   Fault fault_ = Fault::none;
   RequestShape shape_;
   std::size_t head_bytes_ = 0;
-  std::array<Place, kept_fields> places_{};
-  std::string text_;  // of the fields
+  std::array<Range, stored_fields> ranges_{};
+  std::string text_;  // the values of the stored fields
   std::string body_;
-  std::size_t taken_ = 0;  // of the body
+  std::size_t taken_ = 0;  // the part of the body that was taken
   std::optional<std::chrono::steady_clock::time_point> seen_unfinished_;
 
   std::string reply_;
-  std::size_t counted_ = 0;  // of the reply: what the server knows of
+  std::size_t counted_ = 0;  // the part of the reply that is in Server::unsent_
   std::size_t sent_ = 0;
   std::array<Trailer, max_trailers> trailers_;
   std::size_t trailer_count_ = 0;

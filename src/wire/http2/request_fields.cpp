@@ -11,7 +11,7 @@
 namespace weir::wire::http2 {
 namespace {
 
-// Of the connection, and not of a message: HTTP/2 has none of these.
+// Connection-specific fields, which HTTP/2 forbids.
 constexpr std::array<std::string_view, 5> forbidden{"connection", "keep-alive", "proxy-connection", "transfer-encoding",
                                                     "upgrade"};
 
@@ -25,7 +25,7 @@ bool is_scheme(std::string_view text) noexcept {
   });
 }
 
-// The fields that make a request what it is, and those that are kept.
+// The fields that determine the kind of a request, and those that are stored.
 struct KnownField {
   std::string_view name;
   std::uint16_t mark = 0;
@@ -68,7 +68,7 @@ std::uint16_t more_marks(std::uint16_t mark, std::string_view value) noexcept {
   if (mark == FieldFinding::path && value.starts_with('/')) return FieldFinding::rooted;
   if (mark == FieldFinding::path && value == "*") return FieldFinding::asterisk;
   if (mark == FieldFinding::scheme && (base::equals_name(value, "http") || base::equals_name(value, "https"))) {
-    return FieldFinding::of_the_web;
+    return FieldFinding::http_scheme;
   }
   return 0;
 }

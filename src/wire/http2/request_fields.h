@@ -1,5 +1,5 @@
-// The header fields of a request: what HTTP asks of each, of all of them together and of the body behind them. nghttp2
-// could check this too, at more cost for each request: docs/decisions/0014.
+// Validates the header fields and the body length of a request. nghttp2 can do this too, at a higher cost per request:
+// docs/decisions/0014.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace weir::wire::http2 {
 
-// The fields that are kept; of one that is repeated, the first. The others only count.
+// The fields that are stored; the first of duplicates takes precedence. The others only count towards the size.
 enum class Field : std::uint8_t {
   method,
   path,
@@ -21,11 +21,11 @@ enum class Field : std::uint8_t {
   weir_token,
   authorization,
 };
-inline constexpr std::size_t kept_fields = 7;
+inline constexpr std::size_t stored_fields = 7;
 
-// What HTTP asks of one header field of a request (RFC 9113, 8.2 and 8.3), whatever stands beside it.
+// The result of validating one header field on its own (RFC 9113, 8.2 and 8.3).
 struct FieldFinding {
-  // What the request is known to have with this field. The first six may be there once.
+  // The properties of the request that follow from this field. The first six must not repeat.
   enum Mark : std::uint16_t {
     method = 1U << 0U,
     scheme = 1U << 1U,
@@ -33,46 +33,45 @@ struct FieldFinding {
     path = 1U << 3U,
     host = 1U << 4U,
     content_length = 1U << 5U,
-    regular = 1U << 6U,  // a field whose name does not begin with `:`, behind which no other may come
-    connect = 1U << 7U,  // by its method
+    regular = 1U << 6U,  // not a pseudo-header field; no pseudo-header field may follow it
+    connect = 1U << 7U,  // the method is CONNECT
     options = 1U << 8U,
-    of_the_web = 1U << 9U,  // by its scheme: http or https
-    rooted = 1U << 10U,     // by its path: /...
-    asterisk = 1U << 11U,   // *
+    http_scheme = 1U << 9U,  // the scheme is http or https
+    rooted = 1U << 10U,      // the path begins with a slash
+    asterisk = 1U << 11U,    // the path is `*`
   };
 
-  bool malformed = false;        // and so is the request
-  bool malformed_value = false;  // the same, but the value alone is, and nothing else depends on it
+  bool malformed = false;        // the request is malformed
+  bool malformed_value = false;  // only the value is malformed, and framing does not depend on it
   std::uint16_t marks = 0;
-  std::optional<Field> field = std::nullopt;  // if it is one that is kept
-  std::uint64_t length = 0;                   // that content-length says
+  std::optional<Field> field = std::nullopt;  // set if the field is stored
+  std::uint64_t length = 0;                   // the value of content-length
 };
 
-// Pure.
 [[nodiscard]] FieldFinding examine(std::string_view name, std::string_view value) noexcept;
 
-// The header fields that came last over one connection, and what was found of each. The requests of a client are much
-// alike: most fields are as they were at the same place of the one before, and are not examined again. Not thread-safe.
+// Caches the findings for the header fields of the previous request of a connection, by position. Most requests of a
+// client repeat the fields of the previous one, which need not be examined again. Not thread-safe.
 class FieldMemory {
  public:
-  // Of another list of fields.
+  // Starts another list of fields.
   void begin() noexcept { next_ = 0; }
 
-  // Of the next field of the list.
-  [[nodiscard]] FieldFinding look_at(std::string_view name, std::string_view value) noexcept {
-    if (next_ == places_.size()) return examine(name, value);
-    Place& place = places_[next_++];
-    if (place.holds(name, value)) return place.finding;
+  // The finding for the next field of the list.
+  [[nodiscard]] FieldFinding find_or_examine(std::string_view name, std::string_view value) noexcept {
+    if (next_ == slots_.size()) return examine(name, value);
+    Slot& slot = slots_[next_++];
+    if (slot.matches(name, value)) return slot.finding;
     const FieldFinding found = examine(name, value);
-    place.remember(name, value, found);
+    slot.set(name, value, found);
     return found;
   }
 
  private:
-  static constexpr std::size_t remembered = 16;
-  static constexpr std::size_t longest = 112;  // name and value
+  static constexpr std::size_t slot_count = 16;
+  static constexpr std::size_t max_length = 112;  // maximum length of name and value together
 
-  // By words, the last of which may reach back into the one before: most texts are a few words long.
+  // Compares by words; the last one may overlap the one before.
   template <class Word>
   [[nodiscard]] static bool is_same_by(const char* one, const char* other, std::size_t size) noexcept {
     const auto differ = [&](std::size_t at) {
@@ -93,13 +92,13 @@ class FieldMemory {
     return size == 0 || is_same_by<std::uint8_t>(one, other, size);
   }
 
-  struct Place {
-    [[nodiscard]] bool holds(std::string_view name, std::string_view value) const noexcept {
+  struct Slot {
+    [[nodiscard]] bool matches(std::string_view name, std::string_view value) const noexcept {
       return known && name.size() == name_size && value.size() == value_size &&
              is_same(text.data(), name.data(), name_size) && is_same(text.data() + name_size, value.data(), value_size);
     }
-    void remember(std::string_view name, std::string_view value, const FieldFinding& found) noexcept {
-      known = name.size() + value.size() <= longest;
+    void set(std::string_view name, std::string_view value, const FieldFinding& found) noexcept {
+      known = name.size() + value.size() <= max_length;
       if (!known) return;
       name.copy(text.data(), name.size());
       value.copy(text.data() + name.size(), value.size());
@@ -112,18 +111,18 @@ class FieldMemory {
     std::size_t name_size;
     std::size_t value_size;
     FieldFinding finding;
-    std::array<char, longest> text;
+    std::array<char, max_length> text;
   };
 
-  std::array<Place, remembered> places_;
+  std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
 };
 
-// What HTTP asks of the header fields of a request together, and of its body (RFC 9113, 8.1 and 8.3). Each step is
+// Validates the header fields of a request together, and its body length (RFC 9113, 8.1 and 8.3). Each function returns
 // false if the request is malformed.
 class RequestShape {
  public:
-  // Also of trailers, which are not to say again what the head has said.
+  // Also called for trailers, which must not repeat these fields.
   [[nodiscard]] bool add(const FieldFinding& found) noexcept {
     using Mark = FieldFinding;
     constexpr unsigned once =
@@ -144,7 +143,7 @@ class RequestShape {
     }
     if (!has(Mark::method) || !has(Mark::scheme) || !has(Mark::path)) return false;
     if (!has(Mark::authority) && !has(Mark::host)) return false;
-    return !has(Mark::of_the_web) || has(Mark::rooted) || (has(Mark::options) && has(Mark::asterisk));
+    return !has(Mark::http_scheme) || has(Mark::rooted) || (has(Mark::options) && has(Mark::asterisk));
   }
 
   [[nodiscard]] bool add_body(std::size_t size) noexcept {

@@ -9,12 +9,12 @@ namespace {
 constexpr std::size_t max_fields = 8;
 constexpr std::uint8_t copied = NGHTTP2_NV_FLAG_NONE;
 constexpr std::uint8_t viewed = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-// What comes is taken at once, so windows bound nothing here; and no message should wait for a WINDOW_UPDATE, because
-// its caller may not wait for long.
+// Input is consumed immediately, so windows bound nothing here. They are large so that no message waits for a
+// WINDOW_UPDATE.
 constexpr std::int32_t connection_window = std::int32_t{16} << 20;
 constexpr std::uint32_t stream_window = std::uint32_t{1} << 20;
 
-// nghttp2 takes what it only reads as pointers to bytes that could be written.
+// nghttp2 takes pointers to non-const bytes but only reads them.
 nghttp2_nv pair_of(const Header& field, std::uint8_t flags) noexcept {
   const auto bytes = [](std::string_view text) {
     return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
@@ -39,7 +39,7 @@ class Options {
   explicit Options(const Limits& limits) {
     check(nghttp2_option_new(&options_));
     nghttp2_option_set_no_closed_streams(options_, 1);
-    nghttp2_option_set_no_http_messaging(options_, 1);  // we look ourselves: RequestShape
+    nghttp2_option_set_no_http_messaging(options_, 1);  // RequestShape validates messages instead
     nghttp2_option_set_max_outbound_ack(options_, limits.acknowledgements);
     nghttp2_option_set_max_settings(options_, limits.settings);
     nghttp2_option_set_stream_reset_rate_limit(options_, limits.resets, limits.resets_per_second);
@@ -76,16 +76,16 @@ bool is_request(const nghttp2_frame* frame) noexcept {
   return frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
 }
 
-constexpr std::size_t kept_capacity = 4096;
+constexpr std::size_t max_reused_capacity = 4096;
 
 void empty(std::string& text) noexcept {
-  if (text.capacity() > kept_capacity) std::string().swap(text);  // an assignment would keep the memory
+  if (text.capacity() > max_reused_capacity) std::string().swap(text);  // assignment would not free the memory
   text.clear();
 }
 
 }  // namespace
 
-// What nghttp2 tells the server. Nothing is thrown through nghttp2: what fails, fails the connection.
+// The callbacks of nghttp2. They do not throw: a failure fails the connection.
 struct Server::Events {
   static const nghttp2_session_callbacks* table() {
     struct Delete {
@@ -141,17 +141,17 @@ struct Server::Events {
     Server& server = server_of(user);
     Exchange* const exchange = server.find(frame->hd.stream_id);
     if (exchange == nullptr) return 0;
-    const FieldFinding found = server.memory_.look_at(text_of(name, name_size), text_of(value, value_size));
-    const bool in_trailers = exchange->headed_;
+    const FieldFinding found = server.memory_.find_or_examine(text_of(name, name_size), text_of(value, value_size));
+    const bool in_trailers = exchange->has_head_;
     if (!exchange->shape_.add(found) || (found.malformed_value && in_trailers)) {
       return refuse(server, *exchange, NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
     }
-    if (in_trailers) return 0;  // which are not kept
+    if (in_trailers) return 0;  // trailers are not stored
     if (found.malformed_value) exchange->set_fault(Fault::malformed_field);
     exchange->head_bytes_ += name_size + value_size;
     if (exchange->head_bytes_ > server.limits_.head_bytes) exchange->set_fault(Fault::head_too_large);
     if (!found.field || exchange->fault_ != Fault::none) return 0;
-    return guarded([&] { server.keep_field(*exchange, *found.field, text_of(value, value_size)); });
+    return guarded([&] { server.store_field(*exchange, *found.field, text_of(value, value_size)); });
   }
 
   static int on_data(nghttp2_session* /*session*/, std::uint8_t /*flags*/, std::int32_t stream,
@@ -167,14 +167,15 @@ struct Server::Events {
     Exchange* const exchange = server_of(user).find(frame->hd.stream_id);
     if (exchange == nullptr) return 0;
     const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (!goes_on(*exchange, frame->hd.type == NGHTTP2_HEADERS, ends)) return refuse(server_of(user), *exchange, 0);
-    exchange->headed_ = true;
+    if (!is_well_formed(*exchange, frame->hd.type == NGHTTP2_HEADERS, ends))
+      return refuse(server_of(user), *exchange, 0);
+    exchange->has_head_ = true;
     exchange->complete_ = exchange->complete_ || ends;
     server_of(user).mark_updated(*exchange);
     return 0;
   }
 
-  // An answer that is whole before its request: the rest is not wanted.
+  // Resets a stream whose response is complete before its request is.
   static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept {
     if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     const Exchange* const exchange = server_of(user).find(frame->hd.stream_id);
@@ -189,14 +190,14 @@ struct Server::Events {
     return 0;
   }
 
-  // False if this frame makes the request a malformed one.
-  static bool goes_on(Exchange& exchange, bool fields, bool ends) noexcept {
-    if (fields && !exchange.headed_ && !exchange.shape_.end_head()) return false;
-    if (fields && exchange.headed_ && !ends) return false;  // trailers are the last of a request
+  // Returns false if this frame makes the request malformed.
+  static bool is_well_formed(Exchange& exchange, bool fields, bool ends) noexcept {
+    if (fields && !exchange.has_head_ && !exchange.shape_.end_head()) return false;
+    if (fields && exchange.has_head_ && !ends) return false;  // trailers must end the request
     return !ends || exchange.shape_.end_body();
   }
 
-  // Of a malformed request nothing is served. Gives `code`, or that there is no memory to say so.
+  // Resets the stream of a malformed request. Returns `code`, or an error if out of memory.
   static int refuse(Server& server, Exchange& exchange, int code) noexcept {
     const int failed = guarded([&] { server.reset(exchange, NGHTTP2_PROTOCOL_ERROR); });
     return failed != 0 ? failed : code;
@@ -205,19 +206,19 @@ struct Server::Events {
 
 void Exchange::begin(std::int32_t stream) noexcept {
   stream_ = stream;
-  headed_ = complete_ = updated_ = answered_ = ended_ = waiting_ = gone_ = false;
+  has_head_ = complete_ = updated_ = answered_ = ended_ = waiting_ = closed_ = false;
   fault_ = Fault::none;
   note_ = 0;
   head_bytes_ = taken_ = counted_ = sent_ = trailer_count_ = 0;
-  places_ = {};
+  ranges_ = {};
   shape_ = {};
   seen_unfinished_.reset();
 }
 
-void Exchange::keep(Field field, std::string_view value) {
-  Place& place = places_[static_cast<std::size_t>(field)];
-  if (place.size > 0) return;
-  place = {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(value.size())};
+void Exchange::store(Field field, std::string_view value) {
+  Range& range = ranges_[static_cast<std::size_t>(field)];
+  if (range.size > 0) return;
+  range = {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(value.size())};
   text_.append(value);
 }
 
@@ -233,7 +234,7 @@ Server::Server(const Limits& limits) : limits_(limits) {
   nghttp2_session* session = nullptr;
   check(nghttp2_session_server_new3(&session, Events::table(), this, options.get(), &memory));
   session_.reset(session);
-  // How large a head may be is not told: a client that knew would fail its call by itself.
+  // The head limit is not announced, because a client that knew it would fail the call itself.
   const std::array settings{nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
                             nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window},
                             nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
@@ -254,14 +255,14 @@ bool Server::receive(std::span<const char> bytes) {
 }
 
 void Server::refuse(Exchange& exchange, std::span<const Header> head) {
-  if (exchange.answered_ || exchange.gone_) return;
+  if (exchange.answered_ || exchange.closed_) return;
   exchange.answered_ = exchange.ended_ = true;
   const Pairs pairs(head, copied);
   check(nghttp2_submit_response(session_.get(), exchange.stream_, pairs.all.data(), pairs.count, nullptr));
 }
 
 void Server::begin(Exchange& exchange, std::span<const Header> head) {
-  if (exchange.answered_ || exchange.gone_) return;
+  if (exchange.answered_ || exchange.closed_) return;
   exchange.answered_ = true;
   const Pairs pairs(head, viewed);
   nghttp2_data_provider body{};
@@ -276,14 +277,14 @@ void Server::count_reply(Exchange& exchange) noexcept {
 }
 
 void Server::send(Exchange& exchange) {
-  if (exchange.gone_) return;
+  if (exchange.closed_) return;
   count_reply(exchange);
   if (exchange.waiting_) check(nghttp2_session_resume_data(session_.get(), exchange.stream_));
   exchange.waiting_ = false;
 }
 
 void Server::end(Exchange& exchange, std::span<const Header> trailers) {
-  if (exchange.gone_ || exchange.ended_) return;
+  if (exchange.closed_ || exchange.ended_) return;
   exchange.ended_ = true;
   exchange.trailer_count_ = std::min(trailers.size(), Exchange::max_trailers);
   for (std::size_t i = 0; i < exchange.trailer_count_; ++i) {
@@ -302,8 +303,8 @@ void Server::submit_trailers(Exchange& exchange) noexcept {
 }
 
 void Server::reset(Exchange& exchange, std::uint32_t code) {
-  if (exchange.gone_) return;
-  if (!exchange.ended_) ++given_up_;
+  if (exchange.closed_) return;
+  if (!exchange.ended_) ++aborted_;
   exchange.answered_ = exchange.ended_ = true;
   check(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, exchange.stream_, code));
 }
@@ -311,7 +312,7 @@ void Server::reset(Exchange& exchange, std::uint32_t code) {
 void Server::write(std::string& out) {
   write_answers(out);
   for (Exchange* exchange : left_) {
-    if (!exchange->kept_) give_back(*exchange);
+    if (!exchange->retained_) give_back(*exchange);
   }
   left_.clear();
   clear_updated();
@@ -355,7 +356,7 @@ Exchange* Server::look_up(std::int32_t stream) noexcept {
 }
 
 Exchange& Server::open_exchange(std::int32_t stream) {
-  if (!exchanges_.has_idle()) {  // so that nothing fails below, nor when it is closed
+  if (!exchanges_.has_idle()) {  // allocates in advance, so that nothing throws below or in close_exchange
     open_.reserve(exchanges_.size() + 1);
     left_.reserve(exchanges_.size() + 1);
     updated_.reserve(exchanges_.size() + 1);
@@ -369,23 +370,23 @@ Exchange& Server::open_exchange(std::int32_t stream) {
 }
 
 void Server::close_exchange(Exchange& exchange) noexcept {
-  held_ -= counted(exchange);
+  buffered_ -= counted(exchange);
   unsent_ -= exchange.counted_ - exchange.sent_;
   open_[exchange.slot_] = open_.back();
   open_[exchange.slot_]->slot_ = exchange.slot_;
   open_.pop_back();
   if (last_ == &exchange) last_ = nullptr;
-  exchange.gone_ = true;
+  exchange.closed_ = true;
   if (exchange.updated_) {
-    left_.push_back(&exchange);  // somebody may be looking at it
-  } else if (!exchange.kept_) {
+    left_.push_back(&exchange);  // the caller may still use it
+  } else if (!exchange.retained_) {
     give_back(exchange);
   }
 }
 
 void Server::release(Exchange& exchange) noexcept {
-  exchange.kept_ = false;
-  if (exchange.gone_ && !exchange.updated_) give_back(exchange);
+  exchange.retained_ = false;
+  if (exchange.closed_ && !exchange.updated_) give_back(exchange);
 }
 
 void Server::give_back(Exchange& exchange) noexcept {
@@ -404,30 +405,30 @@ void Server::clear_updated() noexcept {
   updated_.clear();
 }
 
-void Server::keep_field(Exchange& exchange, Field field, std::string_view value) {
-  held_ -= counted(exchange);
-  if (has_room(exchange.held() + value.size())) {
-    exchange.keep(field, value);
+void Server::store_field(Exchange& exchange, Field field, std::string_view value) {
+  buffered_ -= counted(exchange);
+  if (has_room(exchange.buffered() + value.size())) {
+    exchange.store(field, value);
   } else {
     exchange.set_fault(Fault::head_too_large);
   }
-  held_ += counted(exchange);
+  buffered_ += counted(exchange);
 }
 
 void Server::append_body(Exchange& exchange, std::string_view chunk) {
   if (exchange.answered_ && exchange.ended_) return;
-  held_ -= counted(exchange);
+  buffered_ -= counted(exchange);
   exchange.body_.erase(0, exchange.taken_);
   exchange.taken_ = 0;
   const bool fits =
-      exchange.body_.size() + chunk.size() <= limits_.body_bytes && has_room(exchange.held() + chunk.size());
+      exchange.body_.size() + chunk.size() <= limits_.body_bytes && has_room(exchange.buffered() + chunk.size());
   if (!fits) exchange.set_fault(Fault::body_too_large);
   if (exchange.fault_ == Fault::none) {
     exchange.body_.append(chunk);
   } else {
-    std::string().swap(exchange.body_);  // nobody will read it
+    std::string().swap(exchange.body_);  // the body of a request with a fault is never used
   }
-  held_ += counted(exchange);
+  buffered_ += counted(exchange);
 }
 
 }  // namespace weir::wire::http2

@@ -12,7 +12,7 @@
 namespace weir::wire::resp {
 namespace {
 
-// What a page can make a browser send here begins with one of these lines before anything it may choose.
+// An HTTP request that a web page makes a browser send starts with one of these lines.
 bool is_cross_protocol(std::string_view command) noexcept {
   return base::equals_name(command, "post") ||
          (command.ends_with(':') && base::equals_name(command.substr(0, command.size() - 1), "host"));
@@ -22,7 +22,7 @@ constexpr bool is_white(char c) noexcept {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// Redis skips \v and \f between words, but within a word takes them as part of it.
+// Redis skips \v and \f between words but accepts them within a word.
 constexpr bool ends_word(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -34,7 +34,7 @@ constexpr char unescaped(char c) noexcept {
   return at == std::string_view::npos ? c : meanings[at];
 }
 
-// What the backslash that was just taken off `rest` and the bytes after it stand for. `rest` is not empty.
+// Takes the rest of an escape whose backslash is already taken. `rest` must not be empty.
 char take_escaped(std::string_view& rest) noexcept {
   if (rest.size() >= 3 && rest[0] == 'x') {
     if (const int byte = base::hex_byte(rest[1], rest[2]); byte >= 0) {
@@ -47,7 +47,8 @@ char take_escaped(std::string_view& rest) noexcept {
   return c;
 }
 
-// From behind the opening quote to behind the closing one. False when there is none, or it does not end the word.
+// Takes the text after the opening quote, and the closing quote. Returns false if that is missing or does not end the
+// word.
 bool take_quoted(std::string_view& rest, char quote, std::string& text) {
   while (!rest.empty()) {
     const char c = rest.front();
@@ -64,21 +65,20 @@ bool take_quoted(std::string_view& rest, char quote, std::string& text) {
   return false;
 }
 
-// Commands as people type them: one line, words apart, by the quoting rules of Redis.
+// Splits an inline command by the quoting rules of Redis.
 //
 //   SET key "a\tb\x00"    double quotes: \n \r \t \b \a, \xHH, and any other byte after \ as itself
 //   SET key 'it\'s'       single quotes: \' only
 //
-// A closing quote ends the word: what follows must be white space. A quote may begin within a word.
-// One difference: to Redis a NUL is the end of what it reads, here it is a byte like any other.
+// A closing quote ends the word: whitespace must follow. A quote may begin within a word. Unlike in Redis, NUL is an
+// ordinary byte.
 //
-// Splits `line`, which has no end of line, into `words`, replacing what was there. Words are views: of `line` where
-// they are as written, otherwise of `unquoted`. False when a quote is not closed or does not end its word; `words` is
-// then void.
+// `line` has no line end. `words` is replaced by views of `line` or, for quoted words, of `unquoted`. Returns false if
+// a quote is not closed or does not end its word; `words` is then unspecified.
 bool split_inline_command(std::string_view line, std::string& unquoted, std::vector<std::string_view>& words) {
   words.clear();
   unquoted.clear();
-  unquoted.reserve(line.size());  // enough for all, so that views of it stay
+  unquoted.reserve(line.size());  // prevents reallocation, which would invalidate views
   std::string_view rest = line;
   for (;;) {
     take_while(rest, is_white);
@@ -106,7 +106,7 @@ Word word_at(const char* bytes) noexcept {
   return word;
 }
 
-// All ones for the last so many bytes of a word, in whatever order the processor has them.
+// Masks for the last n bytes of a word in memory, independent of byte order.
 constexpr auto masks_of_last = [] {
   std::array<Word, sizeof(Word) + 1> masks{};
   for (std::size_t size = 0; size <= sizeof(Word); ++size) {
@@ -120,17 +120,18 @@ constexpr auto masks_of_last = [] {
 }  // namespace
 
 void CommandParser::set_peer(Peer peer) noexcept {
-  alike_count_ = 0;  // it was let pass by the limits of another
+  previous_count_ = 0;  // the previous command passed other limits
   peer_ = peer;
-  max_bulk_length_ = peer == Peer::stranger ? std::min(limits_.bulk_length, stranger_bulk_length) : limits_.bulk_length;
+  max_bulk_length_ =
+      peer == Peer::unauthenticated ? std::min(limits_.bulk_length, unauthenticated_bulk_length) : limits_.bulk_length;
 }
 
 CommandParser::Step CommandParser::next(std::string_view unread) {
   if (refused_ != Status::need_more) return {refused_, 0};
-  if (alike_count_ > 0) {
+  if (previous_count_ > 0) {
     if (unread.empty()) return {Status::need_more, 0};
-    if (take_alike(unread)) return {Status::command, alike_size_};
-    alike_count_ = 0;
+    if (take_like_previous(unread)) return {Status::command, previous_size_};
+    previous_count_ = 0;
   }
   for (std::size_t skipped = 0;;) {
     if (expected_ == 0) arguments_.clear();
@@ -152,34 +153,34 @@ CommandParser::Step CommandParser::next(std::string_view unread) {
   }
 }
 
-// The lengths are those of the last command, which was whole: only where the arguments lie changes.
-inline bool CommandParser::take_alike(std::string_view unread) noexcept {
-  if (unread.size() < alike_size_) return false;
+// The lengths are those of the previous command; only the addresses of the arguments change.
+inline bool CommandParser::take_like_previous(std::string_view unread) noexcept {
+  if (unread.size() < previous_size_) return false;
   const char* const bytes = unread.data();
-  Word differs = word_at(bytes) ^ alike_first_;
-  for (std::size_t i = 0; i < alike_count_; ++i) {
-    const Place& place = alike_[i];
-    differs |= (word_at(bytes + place.begin - sizeof(Word)) ^ place.before) & place.mask;
-    arguments_[i] = {bytes + place.begin, arguments_[i].size()};
+  Word differs = word_at(bytes) ^ previous_first_;
+  for (std::size_t i = 0; i < previous_count_; ++i) {
+    const ArgumentPosition& position = previous_[i];
+    differs |= (word_at(bytes + position.begin - sizeof(Word)) ^ position.before) & position.mask;
+    arguments_[i] = {bytes + position.begin, arguments_[i].size()};
   }
-  const bool ends = bytes[alike_size_ - 2] == '\r' && bytes[alike_size_ - 1] == '\n';
+  const bool ends = bytes[previous_size_ - 2] == '\r' && bytes[previous_size_ - 1] == '\n';
   return differs == 0 && ends && !is_cross_protocol(arguments_.front());
 }
 
-// What stands before the first argument takes two words, which may overlap; between others it takes one.
+// The bytes before the first argument take two words, which may overlap; those between others take one.
 inline void CommandParser::remember(std::string_view command) noexcept {
-  if (command.front() != '*' || arguments_.size() > max_alike) return;
+  if (command.front() != '*' || arguments_.size() > max_previous) return;
   std::size_t end = 0;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     const auto begin = static_cast<std::size_t>(arguments_[i].data() - command.data());
     const std::size_t size = std::min(begin - end, i == 0 ? 2 * sizeof(Word) : sizeof(Word));
     if (begin - end > size) return;
-    alike_[i] = {begin, word_at(command.data() + begin - sizeof(Word)), masks_of_last[std::min(size, sizeof(Word))]};
+    previous_[i] = {begin, word_at(command.data() + begin - sizeof(Word)), masks_of_last[std::min(size, sizeof(Word))]};
     end = begin + arguments_[i].size();
   }
-  alike_first_ = word_at(command.data());
-  alike_size_ = command.size();
-  alike_count_ = arguments_.size();
+  previous_first_ = word_at(command.data());
+  previous_size_ = command.size();
+  previous_count_ = arguments_.size();
 }
 
 CommandParser::Step CommandParser::take_command(std::string_view unread) {
@@ -222,7 +223,7 @@ CommandParser::Step CommandParser::take_array(std::string_view unread) {
     if (unread[at] != '$') return refuse(std::string("expected '$', got '") + unread[at] + '\'');
     const Count count = read_count(unread, at);
     if (count.state == Count::State::partial) return pause(unread, at);
-    const auto length = static_cast<std::size_t>(count.value);  // of a negative one: too much
+    const auto length = static_cast<std::size_t>(count.value);  // a negative count becomes too large
     const std::size_t end = count.end + length;
     if (count.state != Count::State::whole || length > max_bulk_length_ ||
         end + line_end.size() > limits_.command_length) [[unlikely]]
@@ -237,7 +238,7 @@ CommandParser::Step CommandParser::take_array(std::string_view unread) {
   return {Status::command, at};
 }
 
-// Nearly every count has one digit or two, and is here whole.
+// The fast path for a complete count of one or two digits.
 inline CommandParser::Count CommandParser::read_count(std::string_view unread, std::size_t line) noexcept {
   if (unread.size() - line >= 5) {
     const char* const digits = unread.data() + line + 1;
@@ -268,7 +269,7 @@ bool CommandParser::accept_count(const Count& count) {
   } else if (count.state == Count::State::malformed ||
              (count.value > 0 && static_cast<std::uint64_t>(count.value) > limits_.arguments)) {
     refuse("invalid multibulk length");
-  } else if (peer_ == Peer::stranger && count.value > static_cast<std::int64_t>(stranger_arguments)) {
+  } else if (peer_ == Peer::unauthenticated && count.value > static_cast<std::int64_t>(unauthenticated_arguments)) {
     refuse("unauthenticated multibulk length");
   }
   return refused_ == Status::need_more;

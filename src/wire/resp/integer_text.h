@@ -1,5 +1,4 @@
-// Integers as the Redis protocol writes them: decimal, with one way to write each.
-// Pure; callable from anywhere.
+// Integers of the Redis protocol: decimal, with a unique spelling.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ inline constexpr std::string_view line_end = "\r\n";
 // "-9223372036854775808".
 inline constexpr std::size_t max_integer_text_length = 20;
 
-// Strict, as Redis is with lengths: no sign but a minus, no leading zero, no "-0", nothing around it.
+// Strict, like Redis with lengths: no plus sign, no leading zeros, no "-0", no whitespace.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);
@@ -33,7 +32,7 @@ inline constexpr std::size_t max_integer_text_length = 20;
   return static_cast<std::int64_t>(negative ? 0 - number : number);
 }
 
-// Writes `number` and a line's end at `to`, which has room for max_integer_text_length + 2. Returns the end.
+// Writes `number` and a line end to `to`, which must have room for max_integer_text_length + 2. Returns the end.
 inline char* write_integer_line(char* to, std::int64_t number) noexcept {
   auto magnitude = static_cast<std::uint64_t>(number);
   if (number < 0) {

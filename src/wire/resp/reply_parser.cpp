@@ -33,7 +33,7 @@ constexpr auto known_sigils = [] {
   return known;
 }();
 
-// Where the line ends, from `from` on. Most lines are short: a call of memchr costs more than a look at a few bytes.
+// The index of the line end from `from` on. Most lines are short, so a few bytes are tested before memchr is called.
 std::size_t find_line_end(std::string_view unread, std::size_t from) noexcept {
   constexpr std::size_t few = 8;
   const std::size_t near = std::min(unread.size(), from + few);
@@ -75,7 +75,7 @@ ReplyParser::Taken ReplyParser::take_value(std::string_view unread) {
   if (!known_sigils[static_cast<unsigned char>(sigil)]) return refuse("a value of unknown type");
   const std::size_t found = find_line_end(unread, std::max(offset_ + 1, searched_));
   searched_ = std::min(found, unread.size());
-  if (searched_ + line_end.size() > limits_.length) return refuse("a reply longer than is allowed");
+  if (searched_ + line_end.size() > limits_.length) return refuse("a reply that exceeds the length limit");
   if (searched_ + line_end.size() > unread.size()) return Taken::partial;
   if (unread[found + 1] != '\n') return refuse("a line that ends in CR without LF");
 
@@ -101,7 +101,7 @@ ReplyParser::Taken ReplyParser::take_scalar(char sigil, std::string_view line, s
   std::int64_t number = 0;
   if (sigil == ':') {
     const auto integer = parse_integer(line);
-    if (!integer) return refuse("an integer that is none");
+    if (!integer) return refuse("an invalid integer");
     type = ReplyType::integer;
     number = *integer;
   } else if (sigil == '+') {
@@ -111,16 +111,16 @@ ReplyParser::Taken ReplyParser::take_scalar(char sigil, std::string_view line, s
   } else if (sigil == '_') {
     if (!line.empty()) return refuse("a null with a value");
   } else if (sigil == '#') {
-    if (line != "t" && line != "f") return refuse("a boolean that is neither true nor false");
+    if (line != "t" && line != "f") return refuse("an invalid boolean");
     type = ReplyType::boolean;
     number = line == "t" ? 1 : 0;
   } else if (sigil == ',') {
     const auto real = parse_real(line);
-    if (!real) return refuse("a double that is none");
+    if (!real) return refuse("an invalid double");
     type = ReplyType::real;
     number = std::bit_cast<std::int64_t>(*real);
   } else {
-    if (!is_big_number(line)) return refuse("a big number that is none");
+    if (!is_big_number(line)) return refuse("an invalid big number");
     type = ReplyType::big_number;
   }
   add(type, offset_ + 1, line.size()).number = number;
@@ -137,13 +137,13 @@ ReplyParser::Taken ReplyParser::take_bytes(std::string_view unread, char sigil, 
   if (!length || *length < 0) return refuse("a string of invalid length");
   const auto size = static_cast<std::uint64_t>(*length);
   if (size > limits_.length || end + size + line_end.size() > limits_.length) {
-    return refuse("a reply longer than is allowed");
+    return refuse("a reply that exceeds the length limit");
   }
   if (unread.size() < end + size + line_end.size()) return Taken::partial;
-  if (unread.substr(end + size, line_end.size()) != line_end) return refuse("a string of another length than it says");
+  if (unread.substr(end + size, line_end.size()) != line_end) return refuse("a string that does not match its length");
   if (sigil == '=') {
     constexpr std::size_t format = 4;  // "txt:"
-    if (size < format || unread[end + format - 1] != ':') return refuse("a text without its format");
+    if (size < format || unread[end + format - 1] != ':') return refuse("a verbatim string without a format");
     add(ReplyType::verbatim, end + format, size - format);
   } else {
     add(sigil == '!' ? ReplyType::error : ReplyType::bulk, end, size);
@@ -160,18 +160,18 @@ ReplyParser::Taken ReplyParser::take_aggregate(char sigil, std::string_view line
   if (!count || *count < 0) return refuse("an aggregate of invalid size");
   const std::uint64_t per_entry = sigil == '%' ? 2 : 1;
   const auto room = limits_.elements - std::min(limits_.elements, nodes_.size() + announced_);
-  if (static_cast<std::uint64_t>(*count) > room / per_entry) return refuse("more elements than are allowed");
+  if (static_cast<std::uint64_t>(*count) > room / per_entry) return refuse("more elements than allowed");
   const std::size_t elements = static_cast<std::uint64_t>(*count) * per_entry;
-  if (elements > 0 && open_.size() == limits_.depth) return refuse("aggregates nested deeper than is allowed");
+  if (elements > 0 && open_.size() == limits_.depth) return refuse("aggregates nested too deeply");
   add(aggregate_type(sigil), 0, 0).elements = static_cast<std::uint32_t>(elements);
   if (elements == 0) return finish_value(end);
   open_.push_back({.node = nodes_.size() - 1, .missing = elements});
-  announced_ += elements - 1;  // itself is no longer missing
+  announced_ += elements - 1;  // the aggregate itself is no longer missing
   offset_ = end;
   return Taken::whole;
 }
 
-// Made in its place: a node that is filled elsewhere and copied waits for its own stores.
+// Constructs the node in place, which is faster than copying it.
 ReplyNode& ReplyParser::add(ReplyType type, std::size_t begin, std::size_t length) {
   ReplyNode& node = nodes_.emplace_back();
   node.type = type;
@@ -180,7 +180,7 @@ ReplyNode& ReplyParser::add(ReplyType type, std::size_t begin, std::size_t lengt
   return node;
 }
 
-// The last node is whole, and so are the aggregates that it was the last one of.
+// Completes the last node and the aggregates that end with it.
 ReplyParser::Taken ReplyParser::finish_value(std::size_t end) {
   --announced_;
   offset_ = end;

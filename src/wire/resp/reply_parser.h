@@ -1,5 +1,4 @@
-// The client's side of the Redis protocol: bytes to replies, RESP2 and RESP3, one at a time, whatever the pieces
-// they come in. Used as CommandParser is:
+// Parses the replies of a server of the Redis protocol, RESP2 and RESP3, in pieces of any size.
 //
 //   for (;;) {
 //     const auto step = parser.next(unread);
@@ -9,15 +8,14 @@
 //   }
 //
 // Invariants:
-//  1. What is found depends on the bytes alone, never on how they were cut.
-//  2. A reply is consumed as a whole or not at all. Until it is, `unread` starts with the same bytes; it may be
-//     elsewhere in memory each time.
-//  3. A refusal is final. A server that is not one, or not of this protocol, costs no more than the limits say:
-//     what a header announces is refused by its number, before any of it is kept.
-//  4. Nothing is allocated per reply once the largest has been seen.
+//  1. The result depends only on the bytes, not on how they were split.
+//  2. A reply is consumed as a whole or not at all. Until then, `unread` must start with the same bytes; they may move
+//     between calls.
+//  3. A refusal is final. Announced sizes are checked against the limits before anything is allocated.
+//  4. Memory is allocated only for a larger reply than before.
 //
-// Refused besides what is malformed or beyond the limits: attributes and streamed types, which no server sends
-// unless it was asked to. Not thread-safe: one parser per connection.
+// Also refused are attributes and streamed types, which a server sends only on request. Not thread-safe: use one parser
+// per connection.
 #pragma once
 
 #include <bit>
@@ -30,32 +28,32 @@ namespace weir::wire::resp {
 
 enum class ReplyType : std::uint8_t {
   simple_string,
-  error,  // of one line (-) or of any length (!)
+  error,  // simple (-) or bulk (!)
   integer,
   bulk,
   verbatim,  // text() without its format
-  null,      // of any kind: _ $-1 *-1
+  null,      // _, $-1 or *-1
   boolean,
   real,
-  big_number,  // as text()
+  big_number,  // see text()
   array,
   map,
   set,
-  push,  // sent unasked
+  push,  // an out-of-band message
 };
 
-// One value of the tree. The tree is a list in the order of the bytes: each aggregate, then its elements.
+// One value of the tree. The tree is a list in the order of the bytes: each aggregate is followed by its elements.
 struct ReplyNode {
   ReplyType type = ReplyType::null;
-  std::uint32_t elements = 0;  // of an aggregate, not counting theirs; a map has two per pair
-  std::uint32_t extent = 1;    // nodes in all, itself included: the next sibling is that far
-  std::uint32_t begin = 0;     // of the text, as an offset from the reply's first byte
+  std::uint32_t elements = 0;  // direct elements of an aggregate; a map has two per pair
+  std::uint32_t extent = 1;    // the number of nodes including itself, which is the distance to the next sibling
+  std::uint32_t begin = 0;     // the offset of the text in the reply
   std::uint32_t length = 0;
-  std::int64_t number = 0;  // of an integer or a boolean; of a double its bits
+  std::int64_t number = 0;  // the value of an integer or boolean, or the bits of a double
 };
 
-// A value, or a tree of them. A view, two pointers: it holds as long as the parser's tree and the bytes that it was
-// read from do.
+// A value or a tree of values. A view of two pointers, valid as long as the parser's tree and the bytes it was read
+// from.
 class Reply {
  public:
   class Iterator;
@@ -65,14 +63,14 @@ class Reply {
   [[nodiscard]] ReplyType type() const noexcept { return node_->type; }
   [[nodiscard]] bool is(ReplyType type) const noexcept { return node_->type == type; }
 
-  // Of an integer, or a boolean (1 or 0); otherwise 0.
+  // The value of an integer or a boolean (1 or 0); otherwise 0.
   [[nodiscard]] std::int64_t integer() const noexcept { return is(ReplyType::real) ? 0 : node_->number; }
-  // Of a double; otherwise 0.
+  // The value of a double; otherwise 0.
   [[nodiscard]] double real() const noexcept {
     return is(ReplyType::real) ? std::bit_cast<double>(node_->number) : 0.0;
   }
 
-  // Of strings, errors and big numbers; of the other scalars as written; otherwise empty.
+  // The text of a string, error or big number, or another scalar as written; otherwise empty.
   [[nodiscard]] std::string_view text() const noexcept { return {bytes_ + node_->begin, node_->length}; }
 
   // The elements of an aggregate; a map's are key, value, key, value, ...
@@ -80,7 +78,7 @@ class Reply {
   [[nodiscard]] inline Iterator begin() const noexcept;
   [[nodiscard]] inline Iterator end() const noexcept;
 
-  // `index` < size(). Steps over the elements before it: to visit all, iterate.
+  // `index` must be less than size(). Linear in `index`; iterate to visit all elements.
   [[nodiscard]] inline Reply operator[](std::size_t index) const noexcept;
 
  private:
@@ -119,9 +117,9 @@ inline Reply Reply::operator[](std::size_t index) const noexcept {
 }
 
 struct ReplyLimits {
-  std::size_t depth = 16;           // of aggregates in aggregates
-  std::size_t elements = 262'144;   // values in all
-  std::size_t length = 16'777'216;  // bytes in all; below 4 GiB
+  std::size_t depth = 16;           // maximum depth of nested aggregates
+  std::size_t elements = 262'144;   // maximum number of values in a reply
+  std::size_t length = 16'777'216;  // maximum bytes of a reply; must be below 4 GiB
 };
 
 class ReplyParser {
@@ -130,7 +128,7 @@ class ReplyParser {
 
   struct Step {
     Status status;
-    std::size_t consumed;  // 0 unless it is a reply
+    std::size_t consumed;  // 0 unless status is reply
 
     friend bool operator==(const Step&, const Step&) = default;
   };
@@ -139,10 +137,10 @@ class ReplyParser {
 
   [[nodiscard]] Step next(std::string_view unread);
 
-  // The last one, after Status::reply. Void once its bytes go or next() is called.
+  // The last reply, after Status::reply. Valid as long as its bytes and until next() is called.
   [[nodiscard]] Reply reply() const noexcept { return {nodes_.data(), bytes_}; }
 
-  // What is wrong with the bytes, once they are refused.
+  // The reason, once refused: `an invalid integer`.
   [[nodiscard]] std::string_view problem() const noexcept { return problem_; }
 
  private:
@@ -164,11 +162,11 @@ class ReplyParser {
   ReplyLimits limits_;
   std::string_view problem_;
 
-  std::vector<ReplyNode> nodes_;     // so far; whole when nothing is open
+  std::vector<ReplyNode> nodes_;     // complete when open_ is empty
   std::vector<OpenAggregate> open_;  // innermost last
-  std::size_t announced_ = 0;        // elements that open aggregates still miss
-  std::size_t offset_ = 0;           // of the next value
-  std::size_t searched_ = 0;         // no line's end before this
+  std::size_t announced_ = 0;        // missing elements of open aggregates
+  std::size_t offset_ = 0;           // offset of the next value
+  std::size_t searched_ = 0;         // there is no line end before this offset
   const char* bytes_ = nullptr;
 };
 

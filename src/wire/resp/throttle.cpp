@@ -22,13 +22,13 @@ auto refusal(std::string_view problem, std::string_view argument = {}) {
   return failure("Cell error", std::move(what));
 }
 
-// As Rust reads an i64: one sign, either, and as many leading zeros as one likes.
+// Parses like Rust's i64, as redis-cell does: an optional sign and any number of leading zeros.
 std::optional<std::int64_t> parse_any_number(std::string_view text) noexcept {
   if (text.size() > 1 && text[0] == '+' && base::is_digit(text[1])) text.remove_prefix(1);
   return base::parse_number<std::int64_t>(text);
 }
 
-// Nearly every number has a few digits and nothing else.
+// The fast path for a few digits.
 inline std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
   constexpr std::size_t never_too_large = std::numeric_limits<std::int64_t>::digits10;
   if (text.empty() || text.size() > never_too_large) return parse_any_number(text);

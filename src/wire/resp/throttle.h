@@ -1,8 +1,7 @@
-// CL.THROTTLE, as redis-cell defines it: `CL.THROTTLE key max_burst count period [quantity]`, and its answer of five
-// integers. Pure; callable from anywhere.
+// CL.THROTTLE of redis-cell: `CL.THROTTLE key max_burst count period [quantity]` and its reply of five integers.
 //
-// Where redis-cell has no meaning of its own, this refuses: numbers below zero (there a negative quantity gives back
-// what was never taken) and periods beyond what a Duration holds.
+// Unlike redis-cell, this rejects negative numbers (a negative quantity would refund units that were never taken) and
+// periods longer than Duration::max().
 #pragma once
 
 #include <array>
@@ -20,27 +19,27 @@ namespace weir::wire::resp {
 
 struct ThrottleArguments {
   std::string_view key;   // a view of the command
-  BucketNumbers numbers;  // burst is max_burst + 1: what can be taken at once
+  BucketNumbers numbers;  // burst is max_burst + 1
   Cost quantity = Cost(1);
 };
 
-// `arguments` is the whole command with its name. The message of an error is the reply's text, as redis-cell has it.
+// `arguments` includes the command's name. The message of an error is the reply text of redis-cell.
 [[nodiscard]] Result<ThrottleArguments> parse_throttle(std::span<const std::string_view> arguments);
 
-// The numbers in the order of the reply. Seconds are rounded up: a client that comes back after them is not early.
+// The numbers in the order of the reply. Seconds are rounded up, so that clients do not retry too early.
 struct ThrottleReply {
   std::int64_t limited = 0;  // 0 allowed, 1 limited
   std::int64_t limit = 0;    // max_burst + 1
   std::int64_t remaining = 0;
   std::int64_t retry_after = -1;  // -1 when allowed, and when the quantity can never fit
-  std::int64_t reset_after = 0;   // until full
+  std::int64_t reset_after = 0;   // seconds until the bucket is full
 
   friend bool operator==(const ThrottleReply&, const ThrottleReply&) = default;
 };
 
 [[nodiscard]] ThrottleReply throttle_reply(const Decision& decision) noexcept;
 
-// The same in both versions of the protocol.
+// The reply is the same in RESP2 and RESP3.
 void append_throttle_reply(std::string& out, const ThrottleReply& reply);
 void append_throttle_reply(std::string& out, const Decision& decision);
 

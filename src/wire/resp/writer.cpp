@@ -12,9 +12,9 @@
 namespace weir::wire::resp {
 namespace {
 
-// A bulk string, the one thing that both directions write: its length, its bytes, a line's end.
+// Appends a bulk string: its length, its bytes and a line end.
 inline void append_bulk(std::string& out, std::string_view bytes) {
-  // Short ones are put together first: one append instead of three.
+  // A short string is assembled in a buffer first, to append once instead of three times.
   std::array<char, 128> room;
   room[0] = '$';
   char* end = write_integer_line(room.data() + 1, static_cast<std::int64_t>(bytes.size()));
@@ -31,7 +31,7 @@ inline void append_bulk(std::string& out, std::string_view bytes) {
   out.append(room.data(), end);
 }
 
-// The shortest text that reads back as the same number.
+// Returns the shortest text that parses to the same number.
 std::string_view text_of(double number, std::array<char, 32>& room) noexcept {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";

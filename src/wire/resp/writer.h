@@ -1,5 +1,4 @@
-// The Redis protocol as it is written: replies of a server, commands of a client. Both are appended to a buffer of the
-// caller. Cheap to make, one per batch; not thread-safe.
+// Writes replies and commands of the Redis protocol to the caller's buffer. Cheap to construct; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +12,29 @@ namespace weir::wire::resp {
 
 enum class Protocol : std::uint8_t { resp2 = 2, resp3 = 3 };
 
-// Replies in the version of the protocol that a client asked for by HELLO. What RESP2 lacks is written as Redis writes
-// it there: a map as a flat array, a double as a string, and so on.
+// Writes replies in the protocol version that the client chose with HELLO. Types that RESP2 lacks are written as Redis
+// does: a map as a flat array, a double as a string, and so on.
 //
-// An aggregate is a header, followed by its elements written one by one: their number is the caller's promise.
+// An aggregate is a header followed by its elements; the caller must write exactly the announced number.
 class ReplyWriter {
  public:
   explicit ReplyWriter(std::string& out, Protocol protocol = Protocol::resp2) noexcept
       : out_(out), protocol_(protocol) {}
 
-  // For replies that are written elsewhere.
+  // The buffer, for code that writes replies itself.
   [[nodiscard]] std::string& out() noexcept { return out_; }
 
-  // From the next reply on.
+  // Applies from the next reply on.
   void set_protocol(Protocol protocol) noexcept { protocol_ = protocol; }
 
-  // A text of one line. CR and LF become spaces, in these two: they would end it.
+  // simple_string() and error() replace CR and LF by spaces, because they would end the line.
   void simple_string(std::string_view text) { line('+', text); }
-  // Begins with the word that clients look at: `ERR syntax error`, `NOAUTH ...`.
+  // Begins with an error code: `ERR syntax error`, `NOAUTH ...`.
   void error(std::string_view text) { line('-', text); }
 
   void integer(std::int64_t number) { numbered(':', number); }
   void bulk(std::string_view bytes);
-  void verbatim(std::string_view text);  // plain text, for people
+  void verbatim(std::string_view text);  // plain text
   void real(double number);
   void boolean(bool value);
 
@@ -55,12 +54,12 @@ class ReplyWriter {
   Protocol protocol_;
 };
 
-// One command, an array of bulk strings: its name counts as an argument. The number of arguments is the caller's
-// promise.
+// Writes a command, an array of bulk strings. The name counts as an argument. The caller must write exactly the
+// announced number of arguments.
 //
 //   append_command(out, {"AUTH", user, password});
 //
-//   CommandWriter command(out, 4);                  // where numbers are among the arguments, or many
+//   CommandWriter command(out, 4);                  // for numbers, or for many arguments
 //   command.argument("EVALSHA");
 //   ...
 class CommandWriter {

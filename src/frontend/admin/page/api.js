@@ -1,4 +1,4 @@
-// Asks the server. The token is kept here, in memory, and nowhere else: it is gone when the page is.
+// Requests to the server. The token is kept in this module's memory and nowhere else.
 
 let token = "";
 
@@ -14,7 +14,7 @@ export function headers(more = {}) {
   return token ? {...more, "X-Weir-Token": token} : more;
 }
 
-// What a refused or failed request says, in the server's words where it has any.
+// A failed request. The message is the server's, if it sent one.
 export class Problem extends Error {
   constructor(status, message) {
     super(message);
@@ -32,7 +32,7 @@ export async function problemOf(response) {
     const problem = await response.json();
     detail = problem.detail || problem.title || "";
   } catch {
-    // It has no body that can be read: the status has to do.
+    // Without a readable body, the message names the status.
   }
   return new Problem(response.status, detail || `The server answered ${response.status}.`);
 }
@@ -43,7 +43,7 @@ async function ask(path, options) {
     response = await fetch(path, {cache: "no-store", credentials: "omit", redirect: "error", ...options});
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, "The server cannot be reached. It may be restarting.");
+    throw new Problem(0, "The server is unreachable. It may be restarting.");
   }
   if (!response.ok) throw await problemOf(response);
   return response.json();

@@ -1,7 +1,7 @@
-// A chart over time, drawn as SVG in the pixels that it has, so that its text is as large on a phone as on a large
-// screen. What is under the pointer, or under the arrow keys when the chart has the focus, is told in its legend.
+// A time chart, drawn as SVG in the available pixels, so that its text has the same size on every screen. The legend
+// shows the values under the pointer, or at the position chosen by the arrow keys when the chart has the focus.
 
-import {element, replace, say, svg} from "./dom.js";
+import {element, replace, setText, svg} from "./dom.js";
 import {clock, minute} from "./format.js";
 
 const LEFT = 44;
@@ -9,7 +9,7 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
 
-// 1, 2 or 5 times a power of ten, at least `least`.
+// Returns 1, 2 or 5 times a power of ten, at least `least`.
 function roundStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) * power;
@@ -21,7 +21,7 @@ function ticksUpTo(most, steps) {
   return Array.from({length: last + 1}, (_, i) => i * step);
 }
 
-// Times at whole minutes, or whole multiples of them, so many as there is room for.
+// Ticks at round times, as many as fit.
 function timeTicks(from, to, room) {
   const steps = [10e3, 30e3, 60e3, 120e3, 300e3, 600e3, 1800e3];
   const step = steps.find((each) => (to - from) / each <= room) ?? steps.at(-1);
@@ -30,7 +30,7 @@ function timeTicks(from, to, room) {
   return ticks;
 }
 
-// The outline of one series: points that follow each other within 1.5 steps are joined, gaps stay gaps.
+// Splits points into runs. Points more than 1.5 steps apart are not joined.
 function runs(points, step) {
   const found = [];
   let run = [];
@@ -45,8 +45,8 @@ function runs(points, step) {
   return found;
 }
 
-// series: [{key, label, look, line}]. Areas are stacked in their order; lines are drawn over them. `show` writes a
-// value, `least` is the smallest top of the axis, `span` the length shown, `step` the distance of two points, in ms.
+// series: [{key, label, look, line}]. Areas are stacked in order; lines are drawn over them. `show` formats a value,
+// `least` is the minimum of the axis's end, `span` the period shown, `step` the distance of two points, both in ms.
 export class TimeChart {
   constructor({title, series, show, least = 1, span = 600e3, step = 1000, height = 200}) {
     Object.assign(this, {title, series, show, least, span, step, height});
@@ -72,8 +72,8 @@ export class TimeChart {
     new ResizeObserver(() => this.paint()).observe(this.canvas);
   }
 
-  // A series that says nothing here.
-  leaveOut(key, isOut) {
+  // Hides a series.
+  hideSeries(key, isOut) {
     this.node.querySelector(`[data-series="${key}"]`).hidden = isOut;
     this.series.find((each) => each.key === key).isOut = isOut;
   }
@@ -112,21 +112,21 @@ export class TimeChart {
 
   choose(at) {
     this.chosen = at;
-    this.tell();
+    this.drawLegend();
   }
 
-  // The point to tell of: the one that is chosen, or the last.
-  told() {
+  // The point shown in the legend: the chosen one, or the last.
+  shownPoint() {
     if (this.points.length === 0) return null;
     if (this.chosen === null) return this.points.at(-1);
     return this.points.reduce((best, point) =>
       Math.abs(point.at - this.chosen) < Math.abs(best.at - this.chosen) ? point : best);
   }
 
-  tell() {
-    const point = this.told();
-    for (const [key, node] of this.values) say(node, point ? this.show(point[key]) : "");
-    say(this.time, point && this.chosen !== null ? `${clock(point.at)} UTC` : "");
+  drawLegend() {
+    const point = this.shownPoint();
+    for (const [key, node] of this.values) setText(node, point ? this.show(point[key]) : "");
+    setText(this.time, point && this.chosen !== null ? `${clock(point.at)} UTC` : "");
     if (!this.cursor) return;
     const visible = point && this.chosen !== null;
     this.cursor.setAttribute("visibility", visible ? "visible" : "hidden");
@@ -147,7 +147,7 @@ export class TimeChart {
     this.cursor = svg("line", {class: "cursor", y1: TOP, y2: this.height - BOTTOM, visibility: "hidden"});
     replace(this.canvas, svg("svg", {width: this.width, height: this.height, "aria-hidden": "true"},
       this.axes(ticks), this.areas(areas, shown), this.lines(lines, shown), this.cursor));
-    this.tell();
+    this.drawLegend();
   }
 
   axes(ticks) {

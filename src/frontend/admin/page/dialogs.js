@@ -1,11 +1,11 @@
-// The two questions that the page asks: for the token, and whether a change is meant.
+// The two dialogs: entering a token, and confirming a change.
 
 import {hasToken, setToken} from "./api.js";
 import {replace} from "./dom.js";
 
 const byId = (id) => document.getElementById(id);
 
-// Shows a dialog; the promise gives what it was closed with, "" if it was left.
+// Shows a dialog. The promise resolves to its return value, "" if it was cancelled.
 function open(dialog, cancel) {
   dialog.returnValue = "";
   cancel.onclick = () => dialog.close("");
@@ -13,23 +13,23 @@ function open(dialog, cancel) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), {once: true}));
 }
 
-// Whether another token is in use now.
+// Resolves to true if the token has changed.
 export async function askForToken() {
   const input = byId("token-text");
   input.value = "";
   byId("token-forget").hidden = !hasToken();
   byId("token-forget").onclick = () => byId("token-dialog").close("forget");
-  const said = await open(byId("token-dialog"), byId("token-cancel"));
+  const choice = await open(byId("token-dialog"), byId("token-cancel"));
   const text = input.value;
   input.value = "";
-  if (said === "forget") setToken("");
-  else if (said === "use" && text.trim() !== "") setToken(text);
+  if (choice === "forget") setToken("");
+  else if (choice === "use" && text.trim() !== "") setToken(text);
   else return false;
   document.dispatchEvent(new CustomEvent("token"));
   return true;
 }
 
-// Whether it is meant. `content` says what will happen; `go` is what the button says.
+// Resolves to true if the change is confirmed. `content` describes it, `go` is the label of the button.
 export async function confirm(title, content, go) {
   replace(byId("confirm-title"), title);
   replace(byId("confirm-text"), content);
@@ -39,7 +39,7 @@ export async function confirm(title, content, go) {
   return (await answer) === "go";
 }
 
-// Does something that may need the token, and asks for it as often as the server does.
+// Performs a change, and asks for the token as long as the server rejects it.
 export async function withToken(change) {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Builds elements. What is given as text stays text: nothing here, or elsewhere on the page, parses markup.
+// Builds elements. Text is never parsed as markup, here or elsewhere on the page.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -33,7 +33,7 @@ export function replace(node, ...children) {
   add(node, children);
 }
 
-// Replaces what is in it by what make() gives, if the key is another than the last time: what stays keeps its focus.
+// Replaces the children by those of make() if the key has changed. Unchanged elements keep their focus.
 export function redraw(node, key, make) {
   const text = JSON.stringify(key);
   if (node.dataset.key === text) return;
@@ -41,8 +41,8 @@ export function redraw(node, key, make) {
   replace(node, make());
 }
 
-// Sets the text if it is another, so that what did not change is not painted or read out again.
-export function say(node, text) {
+// Sets the text if it has changed, so that unchanged text is not painted or read out again.
+export function setText(node, text) {
   const wanted = text === null || text === undefined ? "" : String(text);
   if (node.textContent !== wanted) node.textContent = wanted;
 }

@@ -1,4 +1,4 @@
-// What happened to the server: reloads, the store, overflow, spikes, changes by operators. The last 1,000.
+// The last 1,000 events: reloads, the store, overflow, spikes, changes by operators.
 
 import {element, redraw, replace} from "./dom.js";
 import {ago, count, when} from "./format.js";
@@ -17,13 +17,13 @@ export class EventsView {
     this.chips = new Map(KINDS.map((kind) => [kind, element("button", {
       type: "button", "aria-pressed": "false", onclick: () => this.toggle(kind)}, kind)]));
     this.table = new Table({
-      title: "Events", key: (event) => String(event.id), empty: "No such event since the server started.", long: "last",
+      title: "Events", key: (event) => String(event.id), empty: "No such events since startup.", long: "last",
       columns: [
         {id: "at", title: "Time (UTC)", look: "nowrap", draw: (cell, event) => replace(cell, when(event.at),
           element("small", {}, ago(event.at, model.now)))},
         {id: "kind", title: "Kind", look: "nowrap", draw: (cell, event) =>
           redraw(cell, event.id, () => [badge(event.kind, LEVELS[event.level])])},
-        {id: "message", title: "What happened", draw: drawEvent},
+        {id: "message", title: "Event", draw: drawEvent},
       ],
     });
     this.node = element("div", {},
@@ -47,7 +47,7 @@ export class EventsView {
   draw() {
     const {events} = this.model;
     const shown = events.filter((event) => this.chosen.size === 0 || this.chosen.has(event.kind));
-    replace(this.remark, `${count(shown.length)} of ${count(events.length)}; the last 1,000 are kept`);
+    replace(this.remark, `${count(shown.length)} of ${count(events.length)}; the server keeps the last 1,000`);
     this.table.draw(shown);
   }
 }

@@ -1,4 +1,4 @@
-// Numbers, lengths of time and times as people read them.
+// Formats numbers, durations and times.
 
 const MINUS = "\u2212";
 const NONE = "\u2013";
@@ -41,7 +41,7 @@ export function bytes(number) {
   return `${number} B`;
 }
 
-// A measured time, from seconds: 0.00042 is 420 µs.
+// A latency in seconds: 0.00042 is 420 µs.
 export function latency(seconds) {
   if (seconds === null || seconds === undefined) return NONE;
   if (seconds < 1e-3) return `${three(seconds * 1e6)} \u00b5s`;
@@ -49,7 +49,7 @@ export function latency(seconds) {
   return `${three(seconds)} s`;
 }
 
-// A length of time, from seconds, in its two largest units: 3 h 20 min.
+// A duration in seconds, in its two largest units: 3 h 20 min.
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return NONE;
   if (seconds < 1) return seconds === 0 ? "0 s" : latency(seconds);
@@ -70,7 +70,7 @@ function two(number) {
   return String(number).padStart(2, "0");
 }
 
-// Times are in UTC, as in the log. From milliseconds, or from text as in 2026-01-05T12:00:00Z.
+// Times are in UTC, as in the log. `at` is in milliseconds, or a text such as 2026-01-05T12:00:00Z.
 export function clock(at) {
   const date = new Date(at);
   return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;

@@ -1,4 +1,4 @@
-// One limit: what it does over time, to whom, and what its candidate would do.
+// One limit: its decisions over time, its consumers and its candidate.
 
 import {get} from "./api.js";
 import {TimeChart} from "./chart.js";
@@ -23,21 +23,21 @@ export class LimitView {
     this.limit = null;
     this.title = element("div");
     this.tiles = {
-      rate: new Tile("Decisions a second"), denied: new Tile("Denied a second"), share: new Tile("Share denied"),
-      consumers: new Tile("Consumers", "That have a state now"), memory: new Tile("Memory of states"),
-      overflow: new Tile("Overflow", "Decisions on states that consumers share for want of memory"),
+      rate: new Tile("Decisions per second"), denied: new Tile("Denied per second"), share: new Tile("Share denied"),
+      consumers: new Tile("Consumers", "Consumers with state"), memory: new Tile("State memory"),
+      overflow: new Tile("Overflow", "Decisions on shared state because memory was full"),
     };
     this.chart = new TimeChart({
-      title: "Admitted and denied decisions of this limit a second, last ten minutes",
+      title: "Admitted and denied decisions of this limit per second, last ten minutes",
       show: short, least: 4, height: 220,
       series: [{key: "admitted", label: "admitted", look: "admitted"}, {key: "denied", label: "denied", look: "denied"},
                {key: "shadow_denied", label: "would be denied (shadow)", look: "soft-denied", line: true}],
     });
-    this.headroom = new Histogram("How much of the limit was left after its decisions");
+    this.headroom = new Histogram("Share of the limit remaining after each decision");
     this.words = element("div");
     this.totals = element("div");
     this.candidate = element("div");
-    this.deniedMost = consumersTable();
+    this.topDenied = consumersTable();
     this.routes = routesTable();
     this.poll = new Poll(() => get(`/v1/limits/${encodeURIComponent(this.name)}`), ({limit}) => this.take(limit), 2000);
     this.body = element("div", {hidden: true}, this.layout());
@@ -45,21 +45,22 @@ export class LimitView {
   }
 
   layout() {
-    this.candidateCard = card("Candidate", {note: "since the start"}, this.candidate);
+    this.candidateCard = card("Candidate", {note: "since startup"}, this.candidate);
     return [
       element("div", {class: "tiles"}, Object.values(this.tiles).map((tile) => tile.node)),
       element("div", {class: "columns"},
-        card("Decisions a second", {width: "two-thirds", note: "last 10 minutes"}, this.chart.node),
-        card("What it says", {width: "third last"}, this.words),
+        card("Decisions per second", {width: "two-thirds", note: "last 10 minutes"}, this.chart.node),
+        card("Definition", {width: "third last"}, this.words),
         element("div", {class: "half"},
-          card("Consumers it denies most", {note: "last half to whole hour; by hash, as in the log"},
-            this.deniedMost.node, element("p", {class: "soft small"}, "Who is it? ", code("weir hash user=alice"),
-              " prints the hash of a value; ", element("a", {href: "#consumer"}, "Consumer"), " looks one up."))),
+          card("Top denied consumers", {note: "last 30 to 60 minutes; hashed as in the log"},
+            this.topDenied.node, element("p", {class: "soft small"},
+              "To identify a consumer, run ", code("weir hash user=alice"), ", or look it up under ",
+              element("a", {href: "#consumer"}, "Consumer"), "."))),
         element("div", {class: "half"},
           this.candidateCard,
-          card("Headroom", {note: "what was left after each decision, since the start"}, this.headroom.node),
-          card("Outcomes", {note: "since the start"}, this.totals),
-          card("By route", {note: "since the start"}, this.routes.node))),
+          card("Headroom", {note: "remaining after each decision, since startup"}, this.headroom.node),
+          card("Outcomes", {note: "since startup"}, this.totals),
+          card("By route", {note: "since startup"}, this.routes.node))),
     ];
   }
 
@@ -79,7 +80,7 @@ export class LimitView {
     this.poll.stop();
   }
 
-  // Also when the stream is back.
+  // Called again when the stream reconnects.
   async loadHistory() {
     const name = this.name;
     try {
@@ -90,11 +91,11 @@ export class LimitView {
       newer.forEach((point) => append(this.points, point));
       this.draw();
     } catch (problem) {
-      if (problem.status === undefined) throw problem;  // told by the poll, which asks for the same limit
+      if (problem.status === undefined) throw problem;  // the poll shows the same error
     }
   }
 
-  // Before the history is there, too: it may be empty, and then nothing else would ever come to it.
+  // Called before the history is loaded too, because it may be empty.
   second(second) {
     if (this.name !== null) append(this.points, pointOfLimit(second, this.name));
   }
@@ -107,7 +108,7 @@ export class LimitView {
     this.tiles.rate.set(short(point.decisions), `${short(minute.decisions)} in the last minute`);
     this.tiles.denied.set(short(point.denied), `${short(minute.denied)} in the last minute`,
       point.denied > 0 ? "alarm" : null);
-    this.tiles.share.set(share(minute.denied, minute.decisions), "of the last minute",
+    this.tiles.share.set(share(minute.denied, minute.decisions), "in the last minute",
       minute.denied > 0 ? "alarm" : null);
   }
 
@@ -115,17 +116,18 @@ export class LimitView {
     const isFirst = this.limit === null;
     this.limit = limit;
     this.body.hidden = false;
-    this.chart.leaveOut("shadow_denied", limit.mode !== "shadow");
+    this.chart.hideSeries("shadow_denied", limit.mode !== "shadow");
     if (isFirst) this.chart.paint();
     redraw(this.title, [limit.name, limit.words, limit.spike, limit.states.overflowed > 0], () => [
       head(limit.name, element("p", {class: "soft"}, limit.words), badgesOf(limit)),
-      limit.spike && message("caution", `A spike since ${when(limit.spike.since)} UTC: ${short(limit.spike.rate)} `
-        + `decisions a second over ${duration(limit.spike.seconds)}; at most ${short(limit.spike.past)} in the hour before.`)]);
+      limit.spike && message("caution", `Spike since ${when(limit.spike.since)} UTC: ${short(limit.spike.rate)} `
+        + `decisions per second over ${duration(limit.spike.seconds)}; at most ${short(limit.spike.past)} `
+        + "in the hour before.")]);
     const {states} = limit;
-    this.tiles.consumers.set(short(limit.consumers), "have a state now");
+    this.tiles.consumers.set(short(limit.consumers), "with state");
     this.tiles.memory.set(bytes(states.bytes), `of ${bytes(states.budget)}`);
     const isShort = states.overflowed > 0;
-    this.tiles.overflow.set(short(states.overflowed), isShort ? "consumers share states" : "no state is shared",
+    this.tiles.overflow.set(short(states.overflowed), isShort ? "consumers share state" : "no shared state",
       isShort ? "alarm" : null);
     replace(this.words, wordsOf(limit));
     this.headroom.draw(headroomBars(limit.headroom), (each) => (each.isEmpty ? "denied" : "admitted"));
@@ -133,44 +135,44 @@ export class LimitView {
     this.candidateCard.hidden = !limit.candidate;
     if (limit.candidate) replace(this.candidate, candidateOf(limit));
     const most = limit.top_denied.reduce((max, each) => Math.max(max, each.count), 1);
-    this.deniedMost.draw(limit.top_denied.slice(0, SHOWN_CONSUMERS).map((each) => ({...each, most})));
+    this.topDenied.draw(limit.top_denied.slice(0, SHOWN_CONSUMERS).map((each) => ({...each, most})));
     this.routes.draw(limit.by_route);
     this.draw();
   }
 }
 
-const AWAY = {local: "decides on this node's share", open: "lets everything through", closed: "denies everything"};
+const ON_STORE_FAILURE = {local: "use this node's share", open: "admit all", closed: "deny all"};
 
 function wordsOf(limit) {
   const {penalty, warn_first: warn} = limit;
   return facts([
     ["Numbers", numbers(limit.numbers)],
     ["Algorithm", algorithm(limit.algorithm)],
-    ["Counted by", limit.consumer_key],
+    ["Key", limit.consumer_key],
     ["Routes", limit.domain ? null : limit.routes.length > 0 ? limit.routes.join(", ") : "every request"],
     ["Domain", limit.domain],
     ["When", limit.when],
-    ["Mode", limit.mode === "shadow" ? "shadow: it never denies" : "enforced"],
-    ["Among nodes", limit.consistency],
-    ["Store away", AWAY[limit.on_store_failure] ?? limit.on_store_failure],
-    ["Warnings", warn && `the first ${count(warn.count)} per ${duration(warn.per)} are only warned`],
+    ["Mode", limit.mode === "shadow" ? "shadow: never denies" : "enforced"],
+    ["Consistency", limit.consistency],
+    ["On store failure", ON_STORE_FAILURE[limit.on_store_failure] ?? limit.on_store_failure],
+    ["Warnings", warn && `the first ${count(warn.count)} denials per ${duration(warn.per)} are warnings`],
     ["Penalty", penalty && `${count(penalty.after)} denials within ${duration(penalty.within)} block for `
       + duration(penalty.block)],
-    ["In the policy", limit.line ? `line ${limit.line}` : null],
+    ["Defined in", limit.line ? `line ${limit.line}` : null],
   ]);
 }
 
 const OUTCOMES = [
   ["admitted", "admitted", "admitted"], ["denied", "denied", "denied"], ["blocked", "blocked by a penalty", "denied"],
-  ["warned", "only warned", "warned"], ["shadow_denied", "would be denied (shadow)", "soft-denied"],
-  ["uncharged", "denied by another limit", "soft-admitted"], ["skipped", "skipped, without a key", "rest"],
-  ["shared", "counted together, without a key", "soft-admitted"], ["unlimited", "unlimited", "rest"],
+  ["warned", "warned", "warned"], ["shadow_denied", "would be denied (shadow)", "soft-denied"],
+  ["uncharged", "denied by another limit", "soft-admitted"], ["skipped", "skipped: no key", "rest"],
+  ["shared", "counted together: no key", "soft-admitted"], ["unlimited", "unlimited", "rest"],
 ];
 
 function totalsOf(total) {
   const parts = OUTCOMES.map(([key, label, look]) => ({look, label, value: total[key] ?? 0}))
     .filter((part) => part.value > 0);
-  if (parts.length === 0) return element("p", {class: "empty"}, "It has decided nothing yet.");
+  if (parts.length === 0) return element("p", {class: "empty"}, "No decisions yet.");
   const drawn = bar(parts);
   drawn.classList.add("tall");
   return [drawn, legend(parts.map((part) => ({...part, text: count(part.value)})))];
@@ -194,8 +196,8 @@ function candidateOf(limit) {
 
 function consumersTable() {
   return new Table({
-    title: "Consumers it denies most", key: (each) => each.consumer,
-    empty: "It has denied nobody in the last half hour.",
+    title: "Top denied consumers", key: (each) => each.consumer,
+    empty: "No denials in the last half hour.",
     columns: [
       {id: "consumer", title: "Consumer", look: "hash", draw: (cell, each) =>
         redraw(cell, each.consumer, () => [code(each.consumer)])},
@@ -207,7 +209,7 @@ function consumersTable() {
 
 function routesTable() {
   return new Table({
-    title: "By route", key: (each) => each.route, empty: "No request has met it yet.",
+    title: "By route", key: (each) => each.route, empty: "No requests yet.",
     sort: {id: "decisions", down: true},
     columns: [
       {id: "route", title: "Route", value: (each) => each.route, text: (each) => each.route},

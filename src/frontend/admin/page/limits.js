@@ -1,7 +1,7 @@
-// All limits, sortable.
+// The table of all limits.
 
 import {get} from "./api.js";
-import {element, redraw, say} from "./dom.js";
+import {element, redraw, setText} from "./dom.js";
 import {count, none, share, short} from "./format.js";
 import {bar, Histogram} from "./marks.js";
 import {drawRecent} from "./now.js";
@@ -12,7 +12,7 @@ import {Table} from "./table.js";
 export class LimitsView {
   constructor() {
     this.filter = element("input", {
-      type: "search", "aria-label": "Show limits that contain", placeholder: "Filter", oninput: () => this.draw()});
+      type: "search", "aria-label": "Filter limits", placeholder: "Filter", oninput: () => this.draw()});
     this.remark = element("p", {class: "soft"});
     this.table = table();
     this.answer = null;
@@ -40,9 +40,9 @@ export class LimitsView {
     const rows = this.answer.limits.filter((limit) => textOf(limit).includes(wanted));
     this.table.draw(rows.map((limit) => ({...limit, seconds})));
     const hidden = this.answer.limits.length - rows.length;
-    say(this.remark, [`${count(this.answer.limits.length + this.answer.more)} in the policy`,
-      this.answer.more > 0 && `${count(this.answer.more)} are not shown`,
-      hidden > 0 && `the filter hides ${count(hidden)}`].filter(Boolean).join("; "));
+    setText(this.remark, [`${count(this.answer.limits.length + this.answer.more)} in the policy`,
+      this.answer.more > 0 && `${count(this.answer.more)} not shown`,
+      hidden > 0 && `${count(hidden)} hidden by the filter`].filter(Boolean).join("; "));
   }
 }
 
@@ -50,19 +50,19 @@ function textOf(limit) {
   return [limit.name, limit.words, limit.mode, ...limit.routes].join(" ").toLowerCase();
 }
 
-// What deserves a look, beside the name of a limit.
+// Badges for conditions that deserve attention.
 export function badgesOf(limit) {
   const found = [
-    limit.mode === "shadow" && badge("shadow", null, "It never denies; it says what it would deny"),
-    limit.candidate && badge("candidate", null, "Another version of it is tried beside it"),
+    limit.mode === "shadow" && badge("shadow", null, "Never denies; only reports what it would deny"),
+    limit.candidate && badge("candidate", null, "A candidate is being evaluated"),
     limit.spike && badge("spike", "warn",
       `${short(limit.spike.rate)}/s now; at most ${short(limit.spike.past)}/s in the hour before`),
-    limit.states.overflowed > 0 && badge("overflow", "alarm", "Consumers share states for want of memory"),
+    limit.states.overflowed > 0 && badge("overflow", "alarm", "Consumers share state because memory is full"),
   ].filter(Boolean);
   return found.length > 0 ? element("span", {class: "badges"}, found) : null;
 }
 
-// How much was left after decisions, from nothing to all: as bars.
+// The bars of the headroom histogram: the share of the limit that remained after each decision.
 export function headroomBars(headroom) {
   return headroom.bounds.map((bound, i) => ({
     label: i === 0 ? "none" : `\u2264 ${Math.round(bound * 100)} %`,
@@ -73,7 +73,7 @@ export function headroomBars(headroom) {
 
 function drawHeadroom(cell, limit) {
   redraw(cell, limit.headroom.counts, () => {
-    const histogram = new Histogram("How much of the limit was left after its decisions");
+    const histogram = new Histogram("Share of the limit remaining after each decision");
     histogram.node.classList.add("mini");
     histogram.draw(headroomBars(limit.headroom), (each) => (each.isEmpty ? "denied" : "admitted"));
     return [histogram.node];
@@ -115,32 +115,32 @@ function routesText(limit) {
 function table() {
   return new Table({
     title: "Limits", key: (limit) => limit.name, sort: {id: "denied", down: true},
-    empty: "No limit to show.", long: "first",
+    empty: "No limits.", long: "first",
     columns: [
       {id: "name", title: "Limit", look: "limit-name", value: (limit) => limit.name, draw: drawName},
-      {id: "routes", title: "On", wide: true, value: routesText, text: routesText},
+      {id: "routes", title: "Applies to", wide: true, value: routesText, text: routesText},
       {id: "recent", title: "Last minute", wide: true, draw: drawRecent},
-      {id: "rate", title: "Decisions/s", number: true, hint: "Mean of the last minute",
+      {id: "rate", title: "Decisions/s", number: true, hint: "Average over the last minute",
        value: (limit) => limit.traffic.decisions, text: (limit) => short(limit.traffic.decisions / limit.seconds)},
       {id: "denied", title: "Denied/min", number: true, hint: "In the last minute",
        value: (limit) => limit.traffic.denied, text: (limit) => short(limit.traffic.denied),
        tone: (limit) => (limit.traffic.denied > 0 ? "alarm" : null)},
-      {id: "share", title: "Share", number: true, hint: "Denied, of the decisions of the last minute",
+      {id: "share", title: "Share", number: true, hint: "Share of decisions denied in the last minute",
        value: (limit) => limit.denied_share,
        text: (limit) => share(limit.traffic.denied, limit.traffic.decisions),
        tone: (limit) => (limit.traffic.denied > 0 ? "alarm" : null)},
       {id: "headroom", title: "Headroom", wide: true,
-       hint: "How much was left after each decision, since the start", draw: drawHeadroom},
+       hint: "Share remaining after each decision, since startup", draw: drawHeadroom},
       {id: "shadow", title: "Shadow denied", number: true, wide: true,
-       hint: "What a limit in shadow would have denied, in the last minute",
+       hint: "Decisions that a shadow limit would have denied in the last minute",
        value: (limit) => (limit.mode === "shadow" ? limit.traffic.shadow_denied : null),
        text: (limit) => (limit.mode === "shadow" ? short(limit.traffic.shadow_denied) : none)},
       {id: "candidate", title: "Candidate", wide: true, look: "compared",
-       hint: "How its candidate decided, since the start", value: divergence, draw: drawCandidate},
-      {id: "consumers", title: "Consumers", number: true, wide: true, hint: "That have a state now",
+       hint: "Decisions of the candidate, since startup", value: divergence, draw: drawCandidate},
+      {id: "consumers", title: "Consumers", number: true, wide: true, hint: "Consumers with state",
        value: (limit) => limit.consumers, text: (limit) => short(limit.consumers)},
       {id: "overflow", title: "Overflow", number: true, wide: true,
-       hint: "Decisions on states that consumers share for want of memory",
+       hint: "Decisions on shared state because memory was full",
        value: (limit) => limit.states.overflowed, text: (limit) => short(limit.states.overflowed),
        tone: (limit) => (limit.states.overflowed > 0 ? "alarm" : null)},
     ],

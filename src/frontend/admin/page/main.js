@@ -1,10 +1,10 @@
-// Brings it together: the views and the way between them, the stream, what is said when it breaks.
+// The entry point: navigation between views, the stream, and the notice when it breaks.
 
 import {hasToken} from "./api.js";
 import {ClusterView} from "./cluster.js";
 import {ConsumerView} from "./consumer.js";
 import {askForToken} from "./dialogs.js";
-import {element, replace, say} from "./dom.js";
+import {element, replace, setText} from "./dom.js";
 import {EventsView} from "./events.js";
 import {clock, digest, duration} from "./format.js";
 import {LimitView} from "./limit.js";
@@ -21,7 +21,7 @@ const TITLES = {now: "Now", limits: "Limits", consumer: "Consumer", try: "Try a 
                 cluster: "Cluster", events: "Events"};
 const STATUS_EVERY = 30;  // seconds
 
-// A view has node, show(argument), hide(), and draw() if the stream changes what it shows.
+// A view has node, show(argument), hide(), and draw() if it depends on the stream.
 const model = new Model();
 const views = {
   now: new NowView(model), limits: new LimitsView(), limit: new LimitView(model), consumer: new ConsumerView(),
@@ -31,8 +31,8 @@ const nav = byId("nav");
 const links = [...nav.querySelectorAll("a")];
 let shown = null;
 
-// `#limits/NAME` is a limit's own view. What cannot be read is the first view.
-function place() {
+// `#limits/NAME` is the view of one limit. An unknown hash selects the first view.
+function currentRoute() {
   const [name, argument] = location.hash.slice(1).split("/", 2);
   if (!(name in TITLES)) return {tab: "now", view: views.now, title: TITLES.now};
   if (name !== "limits" || !argument) return {tab: name, view: views[name], title: TITLES[name]};
@@ -40,13 +40,13 @@ function place() {
   try {
     limit = decodeURIComponent(argument);
   } catch {
-    // A % that was typed by hand: the name as it stands.
+    // Not percent-encoded: use the name as it is.
   }
   return {tab: name, view: views.limit, title: limit, argument: limit};
 }
 
 function go() {
-  const {tab, view, title, argument} = place();
+  const {tab, view, title, argument} = currentRoute();
   shown?.hide();
   const isAnother = shown !== view;
   shown = view;
@@ -63,8 +63,8 @@ function go() {
   view.show(argument);
 }
 
-// Arrow keys go from view to view while the focus is in their list; 1 to 7 from everywhere but fields.
-function walk(event) {
+// Arrow keys switch views while the focus is in the navigation. The keys 1 to 7 work everywhere but in fields.
+function onArrowKey(event) {
   const at = links.indexOf(document.activeElement);
   const to = {ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: -1}[event.key];
   if (at < 0 || to === undefined) return;
@@ -101,7 +101,7 @@ async function load() {
     if (shown === views.limit) views.limit.loadHistory();
     draw();
   } catch (problem) {
-    if (problem.status === undefined) throw problem;  // otherwise the stream breaks as well, and says so
+    if (problem.status === undefined) throw problem;  // the stream fails too, and shows the notice
   }
 }
 
@@ -123,7 +123,7 @@ function onState(state, problem, retryAt) {
   const connection = byId("connection");
   if (state !== "connecting" || lostSince === null) {
     connection.dataset.state = state;
-    say(connection.querySelector("span"), WORDS[state]);
+    setText(connection.querySelector("span"), WORDS[state]);
   }
   clearInterval(countdown);
   if (state === "live") {
@@ -134,29 +134,29 @@ function onState(state, problem, retryAt) {
   } else if (state === "lost") {
     lostSince ??= model.second ? model.now : 0;
     byId("view").dataset.stale = "";
-    tellLoss(problem, retryAt);
-    if (!problem.wantsToken) countdown = setInterval(() => tellLoss(problem, retryAt), 1000);
+    showLoss(problem, retryAt);
+    if (!problem.wantsToken) countdown = setInterval(() => showLoss(problem, retryAt), 1000);
   }
 }
 
-function tellLoss(problem, retryAt) {
+function showLoss(problem, retryAt) {
   const wait = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-  const old = lostSince ? ` What is shown is from ${clock(lostSince)} UTC.` : "";
-  const then = problem.wantsToken ? "" : wait > 0 ? ` Trying again in ${wait} s.` : " Trying again now.";
+  const old = lostSince ? ` Showing data from ${clock(lostSince)} UTC.` : "";
+  const then = problem.wantsToken ? "" : wait > 0 ? ` Retrying in ${wait} s.` : " Retrying now.";
   const notice = byId("notice");
   notice.hidden = false;
-  say(notice.querySelector("span"), problem.message + old + then);
+  setText(notice.querySelector("span"), problem.message + old + then);
   const button = notice.querySelector("button");
-  say(button, problem.wantsToken ? "Enter the token" : "Try now");
+  setText(button, problem.wantsToken ? "Enter token" : "Retry now");
   button.onclick = () => (problem.wantsToken ? askForToken() : stream.retry());
 }
 
 const stream = new Stream("/v1/stream", onEvent, onState);
 
 function onToken() {
-  say(byId("token").querySelector("span"), hasToken() ? "Token: in use" : "Token");
+  setText(byId("token").querySelector("span"), hasToken() ? "Token: set" : "Token");
   stream.restart();
-  shown?.show(place().argument);
+  shown?.show(currentRoute().argument);
 }
 
 startTheme(byId("theme"));
@@ -164,9 +164,9 @@ byId("token").addEventListener("click", askForToken);
 document.addEventListener("token", onToken);
 document.addEventListener("keydown", shortcut);
 document.addEventListener("visibilitychange", draw);
-nav.addEventListener("keydown", walk);
+nav.addEventListener("keydown", onArrowKey);
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault();  // the address says which view is shown
+  event.preventDefault();  // the hash selects the view
   byId("view").focus();
 });
 window.addEventListener("hashchange", go);

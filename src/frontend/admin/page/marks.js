@@ -1,9 +1,9 @@
-// Small drawings within text and tables: a bar in parts, a line of a minute, a histogram.
+// Small graphics for text and tables: stacked bars, sparklines, histograms.
 
 import {element, replace, svg} from "./dom.js";
 import {count} from "./format.js";
 
-// parts: [{look, value, label}], as shares of `whole` or of their sum.
+// parts: [{look, value, label}], drawn as shares of `whole`, by default their sum.
 export function bar(parts, whole = parts.reduce((sum, part) => sum + part.value, 0)) {
   let left = 0;
   const rects = parts.filter((part) => part.value > 0).map((part) => {
@@ -17,7 +17,7 @@ export function bar(parts, whole = parts.reduce((sum, part) => sum + part.value,
     svg("title", {}, words), rects);
 }
 
-// values: [{all, part}] by time; the part is drawn over all of it.
+// values: [{all, part}] by time; `part` is drawn over `all`.
 export function sparkline(values, length) {
   const most = values.reduce((max, value) => Math.max(max, value.all), 1);
   const outline = (of) => {
@@ -32,7 +32,7 @@ export function sparkline(values, length) {
     svg("path", {class: "area denied", d: outline((value) => value.part)}));
 }
 
-// bars: [{label, value}], with their labels below and their values in words for those who hear the page.
+// bars: [{label, value}], with labels below, and values in titles for screen readers.
 export class Histogram {
   constructor(title) {
     this.node = element("div", {class: "histogram", role: "img", "aria-label": title});

@@ -1,4 +1,4 @@
-// What the page knows of the last ten minutes: the history that the server kept, and each second that came since.
+// The data of the last ten minutes: the server's history, and each second received since.
 
 import {get} from "./api.js";
 
@@ -7,7 +7,7 @@ const KEPT = 600;  // seconds
 const COLUMNS = ["seconds", "requests", "decisions", "denied", "shadow_denied", "p50", "p99", "connections", "used",
                  "resident", "store"];
 
-// Rates: what was counted over how long the second really was. `counted` is what was counted.
+// Converts counts to rates by the measured length of the second. `counted` has the counts.
 function pointOf(second) {
   const per = (number) => number / (second.seconds || 1);
   return {
@@ -25,7 +25,7 @@ function pointOf(second) {
   };
 }
 
-// The columns of /v1/history as points.
+// Converts the columns of /v1/history to points.
 function pointsOf(history) {
   return history.at.map((at, i) => {
     const second = {at};
@@ -34,7 +34,7 @@ function pointsOf(history) {
   });
 }
 
-// Those of one limit.
+// Returns the points of one limit.
 export function pointsOfLimit(history) {
   const of = history.limit;
   return history.at.map((at, i) => pointOf({at, seconds: history.seconds[i], requests: 0, decisions: of.decisions[i],
@@ -47,7 +47,7 @@ export function pointOfLimit(second, name) {
   return pointOf({...of, at: second.at, seconds: second.seconds, requests: 0});
 }
 
-// Adds one if it is newer than the last.
+// Adds a point if it is newer than the last.
 export function append(points, point) {
   if (points.length > 0 && point.at <= points.at(-1).at) return;
   points.push(point);
@@ -57,9 +57,9 @@ export function append(points, point) {
 export class Model {
   constructor() {
     this.points = [];
-    this.second = null;  // the latest, as it came
+    this.second = null;  // the latest message
     this.budget = null;
-    this.status = null;  // of /v1/status
+    this.status = null;  // the response of /v1/status
     this.events = [];    // the newest first
   }
 
@@ -67,7 +67,7 @@ export class Model {
     return this.points.length > 0 ? this.points.at(-1).at : Date.now();
   }
 
-  // What was counted in the last minute.
+  // The counts of the last minute.
   lastMinute(points = this.points) {
     const from = (points.at(-1)?.at ?? 0) - 60e3;
     const sum = {decisions: 0, denied: 0};
@@ -79,7 +79,7 @@ export class Model {
     return sum;
   }
 
-  // Once at the start, and whenever the stream is back: what was missed.
+  // Called at the start and after each reconnect.
   async load() {
     const [history, status, events] = await Promise.all([
       get("/v1/history"), get("/v1/status"), get("/v1/events?count=1000")]);
@@ -94,7 +94,7 @@ export class Model {
     this.status = await get("/v1/status");
   }
 
-  // A second of the stream.
+  // Adds a second of the stream.
   take(second) {
     if (!second) return;
     this.second = second;

@@ -1,4 +1,4 @@
-// What happens now, and happened in the last ten minutes.
+// The traffic of the last ten minutes.
 
 import {get} from "./api.js";
 import {TimeChart} from "./chart.js";
@@ -18,16 +18,16 @@ export class NowView {
   constructor(model) {
     this.model = model;
     this.tiles = {
-      decisions: new Tile("Decisions a second", "Each limit that covers a request decides once"),
-      denied: new Tile("Denied a second"),
-      share: new Tile("Share denied", "Of the decisions of the last minute"),
-      time: new Tile("Decision time", "Of one decision, in the last second that had any"),
-      connections: new Tile("Connections", "Open now, on all listeners but this one"),
-      memory: new Tile("Memory of states"),
+      decisions: new Tile("Decisions per second", "One decision per request and limit"),
+      denied: new Tile("Denied per second"),
+      share: new Tile("Share denied", "Share of the decisions in the last minute"),
+      time: new Tile("Decision time", "Time per decision, in the last second with decisions"),
+      connections: new Tile("Connections", "Open connections on all other listeners"),
+      memory: new Tile("State memory"),
       store: new Tile("Store"),
     };
     this.traffic = new TimeChart({
-      title: "Admitted and denied decisions a second, last ten minutes", show: short, least: 4, height: 232,
+      title: "Admitted and denied decisions per second, last ten minutes", show: short, least: 4, height: 232,
       series: [{key: "admitted", label: "admitted", look: "admitted"},
                {key: "denied", label: "denied", look: "denied"}],
     });
@@ -44,11 +44,11 @@ export class NowView {
     this.node = element("div", {}, head("Now"), this.poll.problem,
       element("div", {class: "tiles"}, Object.values(this.tiles).map((tile) => tile.node)),
       element("div", {class: "columns"},
-        card("Decisions a second", {width: "two-thirds", note: "last 10 minutes"}, this.traffic.node),
+        card("Decisions per second", {width: "two-thirds", note: "last 10 minutes"}, this.traffic.node),
         card("Decision time", {width: "third last", note: "last 10 minutes"}, this.times.node),
-        card("Limits that deny most", {width: "third", note: "last minute",
+        card("Top denying limits", {width: "third", note: "last minute",
           right: element("a", {href: "#limits"}, "All limits")}, this.limits.node),
-        card("Consumers denied most", {width: "third", note: "last half to whole hour, by hash as in the log"},
+        card("Top denied consumers", {width: "third", note: "last 30 to 60 minutes; hashed as in the log"},
           this.consumers.node),
         card("Latest events", {width: "third last", right: element("a", {href: "#events"}, "All events")},
           this.events.node)));
@@ -76,12 +76,12 @@ export class NowView {
     const point = model.points.at(-1);
     if (!point) return;
     const minute = model.lastMinute();
-    tiles.decisions.set(short(point.decisions), `${short(point.requests)} requests a second`);
+    tiles.decisions.set(short(point.decisions), `${short(point.requests)} requests per second`);
     tiles.denied.set(short(point.denied), `${short(minute.denied)} in the last minute`,
       point.denied > 0 ? "alarm" : null);
-    tiles.share.set(share(minute.denied, minute.decisions), "of the last minute", minute.denied > 0 ? "alarm" : null);
+    tiles.share.set(share(minute.denied, minute.decisions), "in the last minute", minute.denied > 0 ? "alarm" : null);
     const timed = model.points.findLast((each) => each.p50 !== null);
-    tiles.time.set(latency(timed?.p50), timed ? `median; 99 %: ${latency(timed.p99)}` : "no decision yet");
+    tiles.time.set(latency(timed?.p50), timed ? `median; 99 %: ${latency(timed.p99)}` : "no decisions yet");
     tiles.connections.set(count(point.connections), "open now");
     const full = model.budget ? point.used / model.budget : 0;
     tiles.memory.set(bytes(point.used), `of ${bytes(model.budget)}; process ${bytes(point.resident)}`,
@@ -101,7 +101,7 @@ export class NowView {
   }
 }
 
-// The last minute of a limit.
+// Draws the last minute of a limit.
 export function drawRecent(cell, limit) {
   redraw(cell, limit.recent, () => {
     if (!limit.recent) return [];
@@ -113,8 +113,8 @@ export function drawRecent(cell, limit) {
 
 function limitsTable() {
   return new Table({
-    title: "Limits that deny most", key: (limit) => limit.name,
-    empty: "No limit has decided anything in the last minute.",
+    title: "Top denying limits", key: (limit) => limit.name,
+    empty: "No decisions in the last minute.",
     columns: [
       {id: "limit", title: "Limit", draw: (cell, limit) => redraw(cell, limit.name, () => [limitLink(limit.name)])},
       {id: "recent", title: "Last minute", wide: true, look: "recent", draw: drawRecent},
@@ -130,7 +130,7 @@ function limitsTable() {
 
 function consumersTable() {
   return new Table({
-    title: "Consumers denied most", key: (each) => `${each.limit} ${each.consumer}`, empty: "Nobody has been denied.",
+    title: "Top denied consumers", key: (each) => `${each.limit} ${each.consumer}`, empty: "No denials.",
     columns: [
       {id: "consumer", title: "Consumer", look: "hash", draw: (cell, each) =>
         redraw(cell, each.consumer, () => [code(each.consumer), element("small", {}, limitLink(each.limit))])},
@@ -142,7 +142,7 @@ function consumersTable() {
 
 function eventsTable(model) {
   return new Table({
-    title: "Latest events", key: (event) => String(event.id), empty: "Nothing has happened yet.",
+    title: "Latest events", key: (event) => String(event.id), empty: "No events yet.",
     columns: [
       {id: "at", title: "When", look: "nowrap soft", text: (event) => ago(event.at, model.now)},
       {id: "message", title: "What", draw: drawEvent},
@@ -156,7 +156,7 @@ export function drawEvent(cell, event) {
     event.consumer && !event.message.includes(event.consumer) && [" ", code(event.consumer)]]);
 }
 
-// The message, in which the name of the limit is a link; before it where it does not have the name.
+// Links the name of the limit in the message, or prepends it.
 function linked(message, limit) {
   if (!limit) return message;
   const at = message.indexOf(limit);
@@ -168,7 +168,7 @@ export function drawDenials(cell, each) {
   redraw(cell, [each.count, each.most], () => [bar([{look: "denied", value: each.count, label: "denied"}], each.most)]);
 }
 
-// Counted within a bound: at most so often, and at least so often.
+// The count is an estimate with an error bound, shown as a range.
 export function deniedText(each) {
   return each.error > 0 ? `${count(each.count - each.error)}\u2013${count(each.count)}` : count(each.count);
 }

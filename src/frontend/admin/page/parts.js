@@ -1,6 +1,6 @@
-// What views are made of.
+// Building blocks of the views.
 
-import {element, replace, say, tone} from "./dom.js";
+import {element, replace, setText, tone} from "./dom.js";
 
 export function head(title, ...more) {
   return element("div", {class: "head"}, element("h1", {}, title), more);
@@ -24,8 +24,8 @@ export class Tile {
   }
 
   set(value, note = "", mood = null, mark = null) {
-    say(this.value, value);
-    say(this.note, note);
+    setText(this.value, value);
+    setText(this.note, note);
     tone(this.node, mood);
     if (mark) replace(this.mark, mark);
   }
@@ -35,18 +35,18 @@ export function badge(text, mood = null, hint = null) {
   return element("span", {class: "badge", "data-tone": mood, title: hint}, text);
 }
 
-// pairs: [[name, value], ...]; a value may be an element, and those that are null are left out.
+// pairs: [[name, value], ...]. A value may be an element; null values are left out.
 export function facts(pairs) {
-  const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const present = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return element("dl", {class: "facts"},
-    told.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    present.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
 export function code(text) {
   return element("code", {}, text);
 }
 
-// A list of what is wrong or might be, each with its place.
+// A list of errors or warnings with their positions.
 export function problems(list) {
   return element("ul", {class: "plain"}, list.map((each) => element("li", {},
     each.line ? [code(`${each.file ? `${each.file}:` : ""}${each.line}:${each.column}`), " "] : null, each.message)));
@@ -56,7 +56,7 @@ export function empty(text) {
   return element("p", {class: "empty"}, text);
 }
 
-// What came of something: look is problem, done or caution.
+// A message; look is problem, done or caution.
 export function message(look, ...content) {
   return element("div", {class: look, role: look === "problem" ? "alert" : "status"}, element("p", {}, content));
 }
@@ -67,7 +67,7 @@ export function legend(parts) {
     element("span", {}, element("i", {class: `key ${part.look}`}), part.label, " ", element("b", {}, part.text))));
 }
 
-// A field for what is nobody else's business: the browser does not remember it.
+// An input for private data, which the browser does not remember.
 export function textInput(id, placeholder = "") {
   return element("input", {id, placeholder, autocomplete: "off", spellcheck: "false", autocapitalize: "off"});
 }

@@ -1,4 +1,4 @@
-// The policy that is in force, what the file on disk would change, and why the last reload was refused.
+// The active policy, the changes in the file on disk, and the errors of the last rejected reload.
 
 import {get, hasToken, post} from "./api.js";
 import {askForToken, confirm, withToken} from "./dialogs.js";
@@ -11,8 +11,8 @@ import {algorithm, numbers} from "./words.js";
 
 export class PolicyView {
   constructor() {
-    this.came = element("div");  // of a reload
-    this.refused = element("div");
+    this.outcome = element("div");  // the result of a reload
+    this.rejected = element("div");
     this.running = element("div");
     this.onDisk = element("div");
     this.table = rulesetTable();
@@ -21,9 +21,10 @@ export class PolicyView {
     this.poll = new Poll(() => Promise.all([get("/v1/policy"), get("/v1/ruleset")]),
       ([policy, ruleset]) => this.take(policy, ruleset), 3000);
     this.node = element("div", {},
-      head("Policy", element("span", {class: "right"}, this.reloadButton)), this.poll.problem, this.came, this.refused,
+      head("Policy", element("span", {class: "right"}, this.reloadButton)), this.poll.problem, this.outcome,
+      this.rejected,
       element("div", {class: "columns"},
-        card("In force", {width: "half"}, this.running), card("On disk", {width: "half"}, this.onDisk)),
+        card("Active", {width: "half"}, this.running), card("On disk", {width: "half"}, this.onDisk)),
       card("Ruleset", {}, this.table.node));
   }
 
@@ -37,54 +38,55 @@ export class PolicyView {
 
   take(policy, ruleset) {
     this.policy = policy;
-    redraw(this.refused, [policy.last_rejected, policy.last_reload], () => refusedOf(policy));
+    redraw(this.rejected, [policy.last_rejected, policy.last_reload], () => rejectedOf(policy));
     redraw(this.running, [policy.running, policy.last_reload], () => runningOf(policy));
     redraw(this.onDisk, policy.on_disk, () => onDiskOf(policy.on_disk));
     this.table.draw(ruleset.limits);
   }
 
   async reload() {
-    replace(this.came);
+    replace(this.outcome);
     if (!hasToken() && !(await askForToken())) return;
-    const meant = await confirm("Read the files again?", whatWillHappen(this.policy?.on_disk), "Reload");
+    const meant = await confirm("Reload the configuration?", consequencesOf(this.policy?.on_disk), "Reload");
     if (!meant) return;
     try {
       const done = await withToken(() => post("/v1/reload", {}));
-      replace(this.came, message("done", "The files were read again and are in force, digest ",
-        code(digest(done.digest)), ".", done.restart_needed && ` Changes to ${done.restart_needed} need a restart.`));
+      replace(this.outcome, message("done", "Configuration reloaded, policy digest ",
+        code(digest(done.digest)), ".",
+        done.restart_needed && ` Changes to ${done.restart_needed} require a restart.`));
     } catch (problem) {
       if (problem.status === undefined) throw problem;
-      replace(this.came, message("problem", `Nothing has changed. ${problem.message}`));
+      replace(this.outcome, message("problem", `Reload failed, keeping the current configuration. ${problem.message}`));
     }
     this.poll.start();
   }
 }
 
-// Told as long as no later reload took effect, and more quietly after that.
-function refusedOf({last_rejected: refused, last_reload: last}) {
-  if (!refused) return [];
-  const isOver = last?.applied && Date.parse(last.at) >= Date.parse(refused.at);
-  const title = isOver ? "An earlier reload was refused" : "The last reload was refused";
-  return [element("section", {class: isOver ? "caution" : "problem", id: "refused"},
+// A rejected reload is shown as a problem until a later reload succeeds, then only as a caution.
+function rejectedOf({last_rejected: rejected, last_reload: last}) {
+  if (!rejected) return [];
+  const isOver = last?.applied && Date.parse(last.at) >= Date.parse(rejected.at);
+  const title = isOver ? "An earlier reload was rejected" : "The last reload was rejected";
+  return [element("section", {class: isOver ? "caution" : "problem", id: "rejected"},
     element("p", {}, element("b", {}, title),
-      ` at ${when(refused.at)} UTC`,
-      isOver ? "; a later one took effect." : ". The policy before it is still in force."),
-    refused.problems?.length > 0 ? problems(refused.problems) : element("p", {}, refused.error))];
+      ` at ${when(rejected.at)} UTC`,
+      isOver ? "; a later reload succeeded." : ". The previous policy is still active."),
+    rejected.problems?.length > 0 ? problems(rejected.problems) : element("p", {}, rejected.error))];
 }
 
 function runningOf({running, last_reload: last}) {
   return [
     facts([
-      ["File", running.file ? code(running.file) : "none: the policy that is built in"],
-      ["Named by", running.origin],
+      ["File", running.file ? code(running.file) : "none (built-in policy)"],
+      ["Set by", running.origin],
       ["Digest", element("code", {title: running.digest}, digest(running.digest))],
       ["Loaded", `${when(running.loaded_at)} UTC`],
       ["Limits", String(running.limits)],
-      ["Last reload", last && `${when(last.at)} UTC, ${last.applied ? "took effect" : "refused"}`],
+      ["Last reload", last && `${when(last.at)} UTC, ${last.applied ? "succeeded" : "rejected"}`],
     ]),
     element("h3", {}, "Lint"),
     running.warnings.length > 0 ? element("div", {class: "caution"}, problems(running.warnings))
-      : element("p", {class: "soft"}, "It has no warnings."),
+      : element("p", {class: "soft"}, "No warnings."),
   ];
 }
 
@@ -97,16 +99,16 @@ function changesOf(disk) {
 }
 
 function onDiskOf(disk) {
-  if (!disk) return [empty("There is no file: the policy is built in.")];
+  if (!disk) return [empty("No file: the policy is built in.")];
   const read = element("p", {class: "soft small"}, `Read at ${when(disk.read_at)} UTC`,
     disk.digest && [", digest ", code(digest(disk.digest))], ".");
   if (disk.errors.length > 0) {
-    return [element("div", {class: "problem"}, element("p", {}, "A reload would be refused:"), problems(disk.errors)),
+    return [element("div", {class: "problem"}, element("p", {}, "A reload would be rejected:"), problems(disk.errors)),
             read];
   }
-  const changes = disk.changes.length > 0 ? plural(disk.changes.length, "thing") : "nothing that decides";
+  const changes = disk.changes.length > 0 ? plural(disk.changes.length, "setting") : "no limits";
   return [
-    element("p", {}, disk.same ? "The same as the one in force." : `A reload would change ${changes}.`),
+    element("p", {}, disk.same ? "Same as the active policy." : `A reload would change ${changes}.`),
     changesOf(disk),
     disk.warnings.length > 0 && !disk.same
       && [element("h3", {}, "Lint"), element("div", {class: "caution"}, problems(disk.warnings))],
@@ -114,30 +116,30 @@ function onDiskOf(disk) {
   ];
 }
 
-function whatWillHappen(disk) {
-  const will = [element("p", {}, "weir.yaml and the policy are read again. If they are right they are in force at "
-    + "once; if not, nothing changes.")];
+function consequencesOf(disk) {
+  const will = [element("p", {}, "weir.yaml and the policy are reloaded and take effect immediately. If they "
+    + "are invalid, nothing changes.")];
   if (disk?.errors.length > 0) {
-    will.push(element("p", {}, "As they are now, they would be refused."), problems(disk.errors));
+    will.push(element("p", {}, "The current files would be rejected."), problems(disk.errors));
   } else if (disk?.changes.length > 0) {
     will.push(changesOf(disk));
   } else if (disk?.same) {
-    will.push(element("p", {}, "The policy on disk is the one that is in force."));
+    will.push(element("p", {}, "The policy on disk is the active one."));
   }
-  will.push(element("p", {class: "soft"}, "What was counted stays; nobody gets a fresh burst from a change."));
+  will.push(element("p", {class: "soft"}, "Counters are kept; no consumer gets a new burst."));
   return will;
 }
 
 function rulesetTable() {
   return new Table({
-    title: "Ruleset", key: (limit) => limit.name, empty: "The policy has no limits: everything passes.",
+    title: "Ruleset", key: (limit) => limit.name, empty: "The policy has no limits: all requests pass.",
     columns: [
       {id: "name", title: "Limit", draw: (cell, limit) => redraw(cell, [limit.name, limit.mode], () => [
         limitLink(limit.name), limit.mode === "shadow" && element("span", {class: "badges"}, badge("shadow"))])},
       {id: "numbers", title: "Numbers", text: (limit) => numbers(limit.numbers)},
       {id: "algorithm", title: "Algorithm", wide: true, text: (limit) => algorithm(limit.algorithm)},
-      {id: "key", title: "Counted by", text: (limit) => limit.consumer_key ?? "descriptor"},
-      {id: "routes", title: "On", wide: true,
+      {id: "key", title: "Key", text: (limit) => limit.consumer_key ?? "descriptor"},
+      {id: "routes", title: "Applies to", wide: true,
        text: (limit) => (limit.domain ? `domain ${limit.domain}` : limit.routes.join(", ") || "every request")},
       {id: "when", title: "When", wide: true, text: (limit) => limit.when ?? "always"},
       {id: "missing", title: "Without a key", wide: true, text: (limit) => limit.missing},

@@ -1,10 +1,10 @@
-// Asks again and again while a view is shown. The next question waits for the answer to the last one, so a slow server
-// is asked less often; a page that is hidden asks nothing.
+// Polls while a view is shown. Each request waits for the previous response, so a slow server is polled less often. A
+// hidden page does not poll.
 
 import {element, replace} from "./dom.js";
 
 export class Poll {
-  // load() gives a promise, draw(value) shows it, interval is in ms.
+  // load() returns a promise, draw(value) shows its value, interval is in ms.
   constructor(load, draw, interval) {
     Object.assign(this, {load, draw, interval});
     this.round = 0;
@@ -37,13 +37,13 @@ export class Poll {
     } catch (problem) {
       if (round !== this.round) return;
       if (problem.status === undefined) throw problem;
-      this.tell(problem);
+      this.showProblem(problem);
     }
     if (!document.hidden) this.timer = setTimeout(() => this.ask(round), this.interval);
   }
 
-  // That the server is away, or wants a token, is told once for the whole page.
-  tell(problem) {
+  // An unreachable server or a missing token is shown by the page's notice instead.
+  showProblem(problem) {
     this.problem.hidden = problem.status === 0 || problem.wantsToken;
     replace(this.problem, element("p", {}, problem.message));
   }

@@ -1,14 +1,14 @@
-// The stream of what happens, once a second. It is read with fetch and not with EventSource, which could not carry the
-// token. When it breaks, or nothing comes for a while, it is opened again after a wait that grows with each failure.
-// A page that nobody sees has none: browsers open six connections to a server at most, for all of their windows.
+// The stream of /v1/stream, one message per second. Read with fetch, because EventSource cannot send the token. When it
+// breaks or is silent, it is reopened after a delay that grows with each failure. A hidden page closes it, because
+// browsers open at most six connections per server for all windows.
 
 import {headers, problemOf, Problem} from "./api.js";
 
-const SILENCE = 6000;  // ms; the server writes each second
+const SILENCE = 6000;  // ms; the server sends a message per second
 const FIRST_WAIT = 500;
-const LONGEST_WAIT = 10000;
+const MAX_WAIT = 10000;
 
-// Cuts a stream of server-sent events into events: feed() takes text as it comes and calls back for each whole event.
+// Parses server-sent events: feed() accepts chunks of text and calls back for each complete event.
 class EventReader {
   constructor(onEvent) {
     this.onEvent = onEvent;
@@ -41,8 +41,8 @@ class EventReader {
   }
 }
 
-// onEvent(name, value) for each event, its data read as JSON. onState(state, problem) with `connecting`, `live`, or
-// `lost`, why and until when it waits; `paused` while nobody sees the page.
+// Calls onEvent(name, value) for each event, with its data parsed as JSON, and onState(state, problem, retryAt) with
+// `connecting`, `live`, `lost`, or `paused` while the page is hidden.
 export class Stream {
   constructor(path, onEvent, onState) {
     this.path = path;
@@ -65,13 +65,13 @@ export class Stream {
       this.onState("connecting");
       const problem = await this.readOnce();
       if (document.hidden) continue;
-      const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.failures++) * (0.75 + Math.random() / 2);
+      const wait = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** this.failures++) * (0.75 + Math.random() / 2);
       this.onState("lost", problem, Date.now() + wait);
       await this.pause(problem.wantsToken ? null : wait);
     }
   }
 
-  // Ends a wait, or begins anew with another token.
+  // Ends the current delay.
   retry() {
     this.failures = 0;
     if (this.wake) this.wake();
@@ -93,7 +93,7 @@ export class Stream {
     });
   }
 
-  // Returns when the stream has ended, with why.
+  // Resolves to the reason when the stream has ended.
   async readOnce() {
     const aborter = new AbortController();
     this.aborter = aborter;
@@ -110,9 +110,9 @@ export class Stream {
       });
       if (!response.ok) return await problemOf(response);
       await this.readBody(response, waitLonger);
-      return new Problem(0, "The server ended the connection.");
+      return new Problem(0, "The server closed the connection.");
     } catch {
-      return new Problem(0, aborter.signal.aborted ? "Nothing came for a while." : "The server cannot be reached.");
+      return new Problem(0, aborter.signal.aborted ? "The server stopped sending." : "The server is unreachable.");
     } finally {
       clearTimeout(timer);
       aborter.abort();
@@ -125,7 +125,7 @@ export class Stream {
       try {
         this.onEvent(name, JSON.parse(data));
       } catch (error) {
-        reportError(error);  // a mistake of the page is no broken connection
+        reportError(error);  // an error in the page must not close the stream
       }
     });
     const reader = response.body.getReader();

@@ -1,12 +1,12 @@
-// A table that stays while its numbers change: rows are known by a key and keep their elements, so that focus and
-// selection survive each second. A click on a heading sorts by it, a second one turns the order.
+// A table that is updated in place: rows are identified by a key and keep their elements, so that focus and selection
+// survive updates. A click on a heading sorts by it; a second click reverses the order.
 
-import {element, say, tone} from "./dom.js";
+import {element, setText, tone} from "./dom.js";
 
 // columns: [{id, title, text(row) or draw(cell, row), value(row) to sort by, number, wide, tone(row), hint}]
-//   number: aligned to the right, and sorted from the largest; wide: left out where the screen is narrow.
-// key(row): a text. empty: what is said without rows. sort: {id, down} at first; without it rows stay as they come.
-// long: `first` or `last` is the column that has a line of its own where the screen is narrow.
+//   number: right-aligned, sorted in descending order first; wide: hidden on narrow screens.
+// key(row): a string. empty: the text without rows. sort: the initial {id, down}; without it the rows are not sorted.
+// long: `first` or `last`: the column that gets its own line on narrow screens.
 export class Table {
   constructor({title, columns, key, empty, sort = null, long = null}) {
     Object.assign(this, {columns, key, sort});
@@ -66,14 +66,14 @@ export class Table {
       this.shown.delete(key);
     }
     const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
-    let place = this.body.firstChild;
+    let next = this.body.firstChild;
     for (const row of ordered) {
       const shown = this.rowOf(row);
       this.columns.forEach((column, i) => drawCell(column, shown.cells[i], row));
-      if (shown.tr === place) place = place.nextSibling;
-      else this.body.insertBefore(shown.tr, place);
+      if (shown.tr === next) next = next.nextSibling;
+      else this.body.insertBefore(shown.tr, next);
     }
-    if (focused !== document.activeElement) focused?.focus({preventScroll: true});  // a row that moves loses it
+    if (focused !== document.activeElement) focused?.focus({preventScroll: true});  // moving a row loses the focus
     this.table.hidden = ordered.length === 0;
     this.none.hidden = ordered.length > 0;
   }
@@ -96,6 +96,6 @@ function classOf(column) {
 
 function drawCell(column, cell, row) {
   if (column.draw) column.draw(cell, row);
-  else say(cell, column.text(row));
+  else setText(cell, column.text(row));
   if (column.tone) tone(cell, column.tone(row));
 }

@@ -1,4 +1,4 @@
-// Light or dark: as the system wishes, until the switch says otherwise. Only this choice is kept in the browser.
+// The light or dark theme: the system's, unless the user selects one. Only this choice is stored in the browser.
 
 const KEY = "weir.theme";
 const NAMES = {system: "Theme: system", light: "Theme: light", dark: "Theme: dark"};
@@ -7,7 +7,7 @@ function read() {
   try {
     return localStorage.getItem(KEY) ?? "system";
   } catch {
-    return "system";  // a browser that keeps nothing
+    return "system";  // storage is disabled
   }
 }
 
@@ -28,7 +28,7 @@ export function startTheme(button) {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // Then it holds until the page is closed.
+      // Storage is disabled: the choice lasts until the page is closed.
     }
   });
 }

@@ -1,4 +1,4 @@
-// A request that is only imagined: which limits the running policy would count it to, and why. It charges nothing.
+// Explains which limits of the active policy apply to a request, and why. Charges nothing.
 
 import {post} from "./api.js";
 import {element, replace} from "./dom.js";
@@ -26,17 +26,17 @@ export class TryView {
     this.headers = element("textarea", {
       id: "try-headers", spellcheck: "false", placeholder: "X-User-Id: alice\nX-Forwarded-For: 203.0.113.7"});
     this.results = element("div", {"aria-live": "polite"}, empty(
-      "Which limits would count this request, by the policy that is in force? Trying charges nothing."));
+      "Shows which limits of the active policy apply to the request. Charges nothing."));
     this.node = element("div", {},
-      head("Try a request", element("p", {class: "soft"}, "As weir explain, by the running policy.")),
+      head("Try a request", element("p", {class: "soft"}, "Like weir explain, with the active policy.")),
       element("form", {class: "card", onsubmit: (event) => this.ask(event)},
         element("div", {class: "form"},
           field("Method", "narrow", this.method), field("Path", "grow", this.path),
-          field("Address of the sender", "grow", this.ip)),
+          field("Sender address", "grow", this.ip)),
         element("div", {class: "form below"},
           field("User", "narrow grow", this.user), field("API key", "narrow grow", this.apiKey),
           field("Tier", "narrow", this.tier), field("Cost", "narrow", this.cost)),
-        field("Headers, one on each line", "below", this.headers),
+        field("Headers, one per line", "below", this.headers),
         element("div", {class: "actions"}, element("button", {type: "submit", class: "main"}, "Explain"))),
       this.results);
   }
@@ -47,24 +47,24 @@ export class TryView {
 
   async ask(event) {
     event.preventDefault();
-    let question;
+    let request;
     try {
-      question = this.question();
-      replace(this.results, resultOf(await post("/v1/explain", question)));
+      request = this.readRequest();
+      replace(this.results, resultOf(await post("/v1/explain", request)));
     } catch (problem) {
-      if (question && problem.status === undefined) throw problem;
+      if (request && problem.status === undefined) throw problem;
       replace(this.results, message("problem", problem.message));
     }
   }
 
-  question() {
-    const question = {method: this.method.value, path: this.path.value.trim(), headers: headersOf(this.headers.value)};
+  readRequest() {
+    const request = {method: this.method.value, path: this.path.value.trim(), headers: headersOf(this.headers.value)};
     const optional = {ip: this.ip, user: this.user, api_key: this.apiKey, tier: this.tier};
     for (const [name, input] of Object.entries(optional)) {
-      if (input.value.trim()) question[name] = input.value.trim();
+      if (input.value.trim()) request[name] = input.value.trim();
     }
-    if (this.cost.value !== "") question.cost = Number(this.cost.value);
-    return question;
+    if (this.cost.value !== "") request.cost = Number(this.cost.value);
+    return request;
   }
 }
 
@@ -73,7 +73,7 @@ function headersOf(lines) {
   lines.split("\n").forEach((line, i) => {
     if (line.trim() === "") return;
     const colon = line.indexOf(":");
-    if (colon < 1) throw new Error(`Line ${i + 1} of the headers has no name before a colon, as in X-User-Id: alice.`);
+    if (colon < 1) throw new Error(`Line ${i + 1} of the headers is not NAME: VALUE.`);
     const name = line.slice(0, colon).trim();
     const value = line.slice(colon + 1).trim();
     headers[name] = name in headers ? [].concat(headers[name], value) : value;
@@ -87,9 +87,9 @@ function resultOf({request, caller, limits}) {
   const table = coveringTable();
   table.draw(covering);
   return element("div", {class: "columns"},
-    card("Limits that count it", {width: "two-thirds", note: `${count(covering.length)} of ${count(limits.length)}`},
+    card("Applying limits", {width: "two-thirds", note: `${count(covering.length)} of ${count(limits.length)}`},
       table.node, others.length > 0 && othersOf(others)),
-    card("Who asks", {width: "third last"}, facts([
+    card("Caller", {width: "third last"}, facts([
       ["Request", code(`${request.method} ${request.target}`)],
       ["Route", request.route],
       ["Address", caller.address],
@@ -98,15 +98,15 @@ function resultOf({request, caller, limits}) {
       ["User", caller.user],
       ["API key", caller.api_key],
       ["Authenticated", caller.authenticated ? "yes" : "no"],
-      ["Tier", caller.tier_is_unknown ? `${caller.tier} (the one it names is unknown)` : caller.tier],
+      ["Tier", caller.tier_is_unknown ? `${caller.tier} (the requested tier is unknown)` : caller.tier],
       ["Headers ignored", caller.ignored_headers.length > 0
-        ? `${caller.ignored_headers.join(", ")}: only a trusted proxy may say that` : null],
+        ? `${caller.ignored_headers.join(", ")}: accepted from trusted proxies only` : null],
     ])));
 }
 
 function othersOf(others) {
-  return [element("h3", {}, "Limits that do not"), element("ul", {class: "plain"}, others.map((limit) =>
-    element("li", {}, limitLink(limit.name), " ", limit.banned && badge("denies outright", "alarm"), " ",
+  return [element("h3", {}, "Other limits"), element("ul", {class: "plain"}, others.map((limit) =>
+    element("li", {}, limitLink(limit.name), " ", limit.banned && badge("always denies", "alarm"), " ",
       element("span", {class: "soft"}, limit.why_not))))];
 }
 
@@ -116,16 +116,16 @@ function numbersText(limit) {
 
 function coveringTable() {
   return new Table({
-    title: "Limits that count it", key: (limit) => limit.name, empty: "No limit counts this request: it passes.",
+    title: "Applying limits", key: (limit) => limit.name, empty: "No limit applies: the request passes.",
     columns: [
       {id: "name", title: "Limit", draw: (cell, limit) => replace(cell, limitLink(limit.name),
         limit.mode === "shadow" && element("span", {class: "badges"}, badge("shadow")),
         element("small", {}, limit.route || "every request"))},
       {id: "numbers", title: "Numbers", draw: (cell, limit) => replace(cell, numbersText(limit),
         limit.numbers?.algorithm && element("small", {}, algorithm(limit.numbers.algorithm)))},
-      {id: "consumer", title: "Counted for", draw: (cell, limit) => replace(cell, code(limit.consumer))},
+      {id: "consumer", title: "Consumer", draw: (cell, limit) => replace(cell, code(limit.consumer))},
       {id: "cost", title: "Cost", number: true, text: (limit) => count(limit.cost)},
-      {id: "consistency", title: "Among nodes", wide: true, text: (limit) => limit.consistency?.decided ?? ""},
+      {id: "consistency", title: "Consistency", wide: true, text: (limit) => limit.consistency?.decided ?? ""},
     ],
   });
 }

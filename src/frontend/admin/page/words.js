@@ -1,12 +1,12 @@
-// The server's names for states and kinds, in words and moods.
+// Display texts for the names in the server's JSON.
 
-// Of the store: [word, remark, mood].
+// Returns [word, remark, mood] for a state of the store.
 export function storeWords(state) {
   switch (state) {
-    case "local": return ["Local", "states are in this process", null];
+    case "local": return ["Local", "state is in this process", null];
     case "closed": return ["Connected", "breaker closed", null];
-    case "half_open": return ["Being tried", "breaker half open", "warn"];
-    case "open": return ["Away", "breaker open", "alarm"];
+    case "half_open": return ["Probing", "breaker half open", "warn"];
+    case "open": return ["Unavailable", "breaker open", "alarm"];
     default: return [state ?? "Unknown", "", null];
   }
 }
@@ -15,7 +15,7 @@ export function algorithm(name) {
   return name === "gcra" ? "GCRA" : name.replaceAll("_", " ");
 }
 
-// Numbers by tier: `10/min` if all have the same, or `free: 10/min; pro, internal: 100/min`.
+// Formats numbers by tier: `10/min` if all tiers have the same, or `free: 10/min; pro, internal: 100/min`.
 export function numbers(byTier) {
   const tiers = new Map();
   for (const [tier, text] of Object.entries(byTier)) tiers.set(text, [...(tiers.get(text) ?? []), tier]);
@@ -25,16 +25,16 @@ export function numbers(byTier) {
 
 export function reason(name) {
   return {
-    uncovered: "not limited", within: "within the limit", warned: "over the limit, but only warned",
-    exceeded: "over the limit", blocked: "blocked by a penalty", key_missing: "what it is counted by is missing",
-    banned: "denied outright", too_many_limits: "too many limits cover it", store_unavailable: "the store is away",
+    uncovered: "not limited", within: "within the limit", warned: "over the limit, warned only",
+    exceeded: "limit exceeded", blocked: "blocked by a penalty", key_missing: "the limit's key is missing",
+    banned: "always denied", too_many_limits: "too many limits apply", store_unavailable: "store unavailable",
   }[name] ?? name.replaceAll("_", " ");
 }
 
 export const LEVELS = {info: null, warning: "warn", error: "alarm"};
 
 export const PATHS = {
-  shared: ["by the store", "admitted"], leased: ["leased: on slices", "soft-admitted"],
-  approximate: ["approximate", "other"], local: ["local share, store away", "warned"],
-  open: ["let through, store away", "soft-denied"], closed: ["denied, store away", "denied"],
+  shared: ["by the store", "admitted"], leased: ["from a leased slice", "soft-admitted"],
+  approximate: ["approximate", "other"], local: ["local share, store unavailable", "warned"],
+  open: ["admitted, store unavailable", "soft-denied"], closed: ["denied, store unavailable", "denied"],
 };

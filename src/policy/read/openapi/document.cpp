@@ -31,7 +31,7 @@ std::optional<std::string> unescaped(std::string_view step) {
   return plain;
 }
 
-// The steps of a JSON pointer; none if `pointer` is not one.
+// Splits a JSON pointer; returns nothing if `pointer` is invalid.
 std::optional<std::vector<std::string>> pointer_steps(std::string_view pointer) {
   std::vector<std::string> steps;
   while (!pointer.empty()) {
@@ -52,7 +52,7 @@ const text::Node* item(const text::Node& list, std::string_view step) {
   return &list.items[*index];
 }
 
-// The parts of a URL between its variables: each can be one of several texts.
+// The possible texts of one part of a URL: a literal, or the values of a variable.
 using Choices = std::vector<std::string_view>;
 
 std::optional<Choices> values_of(const text::Node& server, std::string_view name, Mark at, Problems& problems) {
@@ -81,7 +81,7 @@ std::optional<std::vector<Choices>> parts_of(const text::Node& server, const tex
     if (open == std::string_view::npos) break;
     const std::size_t close = rest.find('}', open);
     if (close == std::string_view::npos) {
-      problems.error(url.at, "server URL {} has a '{{' without its '}}'", in_quotes(url.text));
+      problems.error(url.at, "server URL {} has an unclosed '{{'", in_quotes(url.text));
       return std::nullopt;
     }
     auto values = values_of(server, rest.substr(open + 1, close - open - 1), url.at, problems);
@@ -92,7 +92,7 @@ std::optional<std::vector<Choices>> parts_of(const text::Node& server, const tex
   return parts;
 }
 
-// Every way to choose one text of each part.
+// Returns every combination of the choices.
 std::optional<std::vector<std::string>> urls_of(const text::Node& server, const text::Node& url, Problems& problems) {
   const auto parts = parts_of(server, url, problems);
   if (!parts) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<std::vector<std::string>> urls_of(const text::Node& server, const 
     const auto shorter = [](std::string_view a, std::string_view b) { return a.size() < b.size(); };
     longest += std::ranges::max_element(choices, shorter)->size();
     if (longest > max_route_length) {
-      problems.error(url.at, "a server URL that is too long: at most {} characters", max_route_length);
+      problems.error(url.at, "server URL is too long: at most {} characters", max_route_length);
       return std::nullopt;
     }
     if (urls.size() * choices.size() > max_server_urls) {
@@ -120,7 +120,7 @@ std::optional<std::vector<std::string>> urls_of(const text::Node& server, const 
   return urls;
 }
 
-// Without empty and dot segments: "/a//b/../c/" is "/a/c".
+// Removes empty and dot segments: "/a//b/../c/" becomes "/a/c".
 std::string plain_path(std::string_view path) {
   std::vector<std::string_view> segments;
   while (!path.empty()) {
@@ -155,7 +155,7 @@ std::optional<std::string> path_of(std::string_view url, Mark at, Problems& prob
   }
   std::string path = plain_path(url);
   problems.warning(at, rule::relative_server_url,
-                   "server URL {} depends on where the document is served: it is taken as {}", in_quotes(url),
+                   "server URL {} is relative to the document: it is read as {}; write the whole path", in_quotes(url),
                    in_quotes(path.empty() ? "/" : path));
   return path;
 }
@@ -173,7 +173,7 @@ void add_server(const text::Node& server, std::vector<std::string>& paths, Probl
     if (!path) return;
     if (std::ranges::find(paths, *path) != paths.end()) continue;
     if (paths.size() == max_base_paths) {
-      problems.error(url->at, "more than {} different base paths", max_base_paths);
+      problems.error(url->at, "too many base paths: at most {}", max_base_paths);
       return;
     }
     paths.push_back(std::move(*path));
@@ -184,7 +184,7 @@ void add_server(const text::Node& server, std::vector<std::string>& paths, Probl
 
 bool is_supported(const text::Node& root, Problems& problems) {
   if (const text::Node* swagger = root.find("swagger")) {
-    problems.error(swagger->at, "OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
+    problems.error(swagger->at, "OpenAPI 2 (swagger) is not supported: convert it to 3.0 or 3.1");
     return false;
   }
   const text::Node* version = root.find("openapi");
@@ -193,14 +193,14 @@ bool is_supported(const text::Node& root, Problems& problems) {
     return false;
   }
   if (!version->is_scalar()) {
-    problems.error(version->at, "openapi has to be text, not {}", text::name_of(version->kind));
+    problems.error(version->at, "openapi must be text, not {}", text::name_of(version->kind));
     return false;
   }
   const std::string_view text = version->text;
   for (const std::string_view known : {"3.0", "3.1"}) {
     if (text == known || (text.starts_with(known) && text.substr(known.size()).starts_with('.'))) return true;
   }
-  problems.error(version->at, "openapi {} is not supported: 3.0 and 3.1 are", in_quotes(text));
+  problems.error(version->at, "openapi {} is not supported: use 3.0 or 3.1", in_quotes(text));
   return false;
 }
 
@@ -210,11 +210,11 @@ std::optional<std::vector<const text::Node*>> References::chain(const text::Node
     const text::Node* next = target(*reference);
     if (next == nullptr) return std::nullopt;
     if (std::ranges::find(steps, next) != steps.end()) {
-      problems_.error(reference->at, "$ref {} leads back to itself", in_quotes(reference->text));
+      problems_.error(reference->at, "$ref {} is circular", in_quotes(reference->text));
       return std::nullopt;
     }
     if (steps.size() > max_steps) {
-      problems_.error(reference->at, "more than {} $ref in a row", max_steps);
+      problems_.error(reference->at, "$ref chain is too long: at most {}", max_steps);
       return std::nullopt;
     }
     steps.push_back(next);
@@ -228,7 +228,8 @@ const text::Node* References::follow(const text::Node& node) {
   for (std::size_t i = 0; i + 1 < steps->size(); ++i) {
     for (const text::Member& member : (*steps)[i]->members) {
       if (member.key.value == "$ref") continue;
-      problems_.error(member.key.at, "{} beside $ref: nothing else may stand there", in_quotes(member.key.value));
+      problems_.error(member.key.at, "{} cannot be combined with $ref: remove one of them",
+                      in_quotes(member.key.value));
       return nullptr;
     }
   }
@@ -237,12 +238,13 @@ const text::Node* References::follow(const text::Node& node) {
 
 const text::Node* References::target(const text::Node& reference) {
   if (!reference.is_scalar()) {
-    problems_.error(reference.at, "$ref has to be text, not {}: {}", text::name_of(reference.kind), form);
+    problems_.error(reference.at, "$ref must be text, not {}: {}", text::name_of(reference.kind), form);
     return nullptr;
   }
   const std::string& text = reference.text;
   if (text.empty() || text.front() != '#') {
-    problems_.error(reference.at, "$ref {}: other documents are not read, copy it into this one", in_quotes(text));
+    problems_.error(reference.at, "$ref {}: other documents are not supported; copy the target into this one",
+                    in_quotes(text));
     return nullptr;
   }
   const auto pointer = base::percent_decoded(std::string_view(text).substr(1));
@@ -255,7 +257,7 @@ const text::Node* References::target(const text::Node& reference) {
   for (const std::string& step : *steps) {
     node = node->is_sequence() ? item(*node, step) : find(*node, step);
     if (node == nullptr) {
-      problems_.error(reference.at, "$ref {} finds nothing: there is no {}", in_quotes(text), in_quotes(step));
+      problems_.error(reference.at, "$ref {} does not resolve: {} not found", in_quotes(text), in_quotes(step));
       return nullptr;
     }
   }
@@ -275,7 +277,7 @@ const text::Node* References::find(const text::Node& map, std::string_view key) 
 std::vector<std::string> base_paths(const text::Node* servers, Problems& problems) {
   std::vector<std::string> paths;
   if (servers != nullptr && !servers->is_null() && !servers->is_sequence()) {
-    problems.error(servers->at, "servers has to be a list, not {}", text::name_of(servers->kind));
+    problems.error(servers->at, "servers must be a list, not {}", text::name_of(servers->kind));
   } else if (servers != nullptr) {
     for (const text::Node& server : servers->items) add_server(server, paths, problems);
   }

@@ -1,4 +1,4 @@
-// What any reader of an OpenAPI document needs: whether we read its version, its `$ref`s and its `servers`.
+// The version, `$ref`s and `servers` of an OpenAPI document.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace weir::policy::openapi {
 
-// Whether it is OpenAPI in a version that we read; if not, `problems` says so.
+// Reports an unsupported version, and returns false then.
 [[nodiscard]] bool is_supported(const text::Node& root, Problems& problems);
 
 // `$ref` within the document: a JSON pointer (RFC 6901) as a URI's fragment, '#/components/pathItems/pet'.
@@ -23,12 +23,11 @@ class References {
 
   References(const text::Node& root, Problems& problems) : root_(root), problems_(problems) {}
 
-  // `node`, then what its `$ref` names, then what that one's names, to the end, which has none.
-  // None if the end cannot be reached: `problems` then says why, at the `$ref`.
+  // Returns `node` and the targets of successive `$ref`s. The last one has no `$ref`. Returns nothing if a `$ref` does
+  // not resolve, which is reported at that `$ref`.
   [[nodiscard]] std::optional<std::vector<const text::Node*>> chain(const text::Node& node);
 
-  // The end of the chain, for values that are either written here or referred to, never half and half:
-  // beside such a `$ref` nothing else may stand.
+  // Returns the end of the chain. Reports other fields beside a `$ref`.
   [[nodiscard]] const text::Node* follow(const text::Node& node);
 
  private:
@@ -37,15 +36,15 @@ class References {
 
   const text::Node& root_;
   Problems& problems_;
-  // Large maps by key: a document full of references takes time in proportion to its length.
+  // Indexes large maps by key, so that many references take linear time.
   std::unordered_map<const text::Node*, std::unordered_map<std::string_view, const text::Node*>> large_;
 };
 
-inline constexpr std::size_t max_base_paths = 100;    // of one list of servers
-inline constexpr std::size_t max_server_urls = 1000;  // of one server, by its variables' values
+inline constexpr std::size_t max_base_paths = 100;    // maximum for one list of servers
+inline constexpr std::size_t max_server_urls = 1000;  // maximum for one server, over all values of its variables
 
-// `servers`: below which paths the operations are found. The path of each server's URL: "/v1", or "" for the root; each
-// once. A variable stands for its default and for each of its `enum`. Absent or empty servers: the root.
+// Returns the distinct paths of the `servers` URLs: "/v1", or "" for the root. A variable stands for its default and
+// for each value of its `enum`. Without servers, the only path is the root.
 [[nodiscard]] std::vector<std::string> base_paths(const text::Node* servers, Problems& problems);
 
 }  // namespace weir::policy::openapi

@@ -17,13 +17,13 @@ namespace {
 constexpr std::array<std::string_view, 8> methods{"get", "put", "post", "delete", "options", "head", "patch", "trace"};
 constexpr std::array<std::string_view, 5> other_fields{"$ref", "summary", "description", "servers", "parameters"};
 
-constexpr std::size_t max_fields = 256;  // of a path item: many paths may refer to one
+constexpr std::size_t max_fields = 256;  // maximum for one path item, since many paths may refer to it
 
 bool is_method(std::string_view field) {
   return std::ranges::find(methods, field) != methods.end();
 }
 
-// Whatever is not a field of a path item may be meant as a method, and its limit would not hold.
+// An unknown field may be a misspelled method, whose limit would have no effect.
 void check_field(const text::Member& member, Problems& problems) {
   const std::string& field = member.key.value;
   if (is_method(field) || field.starts_with("x-")) return;
@@ -66,7 +66,7 @@ class PathReader {
       const text::Node* node = item.find(field);
       if (node == nullptr || node->is_null()) continue;
       if (!node->is_map()) {
-        problems_.error(node->at, "{} has to be a map, not {}", field, text::name_of(node->kind));
+        problems_.error(node->at, "{} must be a map, not {}", field, text::name_of(node->kind));
         continue;
       }
       add_operation(item, base::upper(field), *node, bases);
@@ -81,18 +81,18 @@ class PathReader {
     if (!parts) return false;
     for (const text::Node* part : *parts) {
       if (!part->is_map()) {
-        problems_.error(part->at, "the path item of {} has to be a map, not {}", in_quotes(item.path.value),
+        problems_.error(part->at, "the path item of {} must be a map, not {}", in_quotes(item.path.value),
                         text::name_of(part->kind));
         return false;
       }
       if (part->members.size() > max_fields) {
-        problems_.error(part->at, "a path item has at most {} fields", max_fields);
+        problems_.error(part->at, "too many fields in a path item: at most {}", max_fields);
         return false;
       }
       for (const text::Member& field : part->members) {
         check_field(field, problems_);
         if (field.key.value == "$ref" || item.find(field.key.value) == nullptr) continue;
-        problems_.error(item.path.at, "{} of {} is beside $ref and also in what it refers to",
+        problems_.error(item.path.at, "duplicate {} of {}: it is both beside $ref and in its target",
                         in_quotes(field.key.value), in_quotes(item.path.value));
         return false;
       }
@@ -113,7 +113,7 @@ class PathReader {
       if (id->is_scalar()) {
         if (!id->text.empty()) operation.id = Written<std::string>{id->text, id->at};
       } else {
-        problems_.error(id->at, "operationId has to be text, not {}", text::name_of(id->kind));
+        problems_.error(id->at, "operationId must be text, not {}", text::name_of(id->kind));
       }
     }
     if (add_routes(item.path, operation)) item.operations.push_back(std::move(operation));
@@ -121,7 +121,7 @@ class PathReader {
 
   bool add_routes(const Written<std::string>& path, Operation& operation) {
     if (!path.value.starts_with('/')) {
-      problems_.error(path.at, "path {} has to begin with '/'", in_quotes(path.value));
+      problems_.error(path.at, "path {} must begin with '/'", in_quotes(path.value));
       return false;
     }
     if (path.value.find_first_of("?#") != std::string::npos) {
@@ -133,7 +133,7 @@ class PathReader {
     operation.path_route = *std::move(route);
     for (const std::string& base : *operation.base_paths) {
       if (routes_ > max_routes) return false;
-      if (++routes_ > max_routes) problems_.error(path.at, "more than {} routes", max_routes);
+      if (++routes_ > max_routes) problems_.error(path.at, "too many routes: at most {}", max_routes);
       auto below = parse(path, base, operation.method);
       if (!below) return false;
       operation.routes.push_back(*std::move(below));
@@ -170,7 +170,7 @@ std::vector<PathItem> read_paths(const text::Node& root, References& references,
   const text::Node* paths = root.find("paths");
   if (paths == nullptr || paths->is_null()) return items;
   if (!paths->is_map()) {
-    problems.error(paths->at, "paths has to be a map, not {}", text::name_of(paths->kind));
+    problems.error(paths->at, "paths must be a map, not {}", text::name_of(paths->kind));
     return items;
   }
   for (const text::Member& member : paths->members) {

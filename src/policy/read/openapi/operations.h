@@ -1,4 +1,4 @@
-// `paths:` of OpenAPI: the operations and the routes at which they are found.
+// Reads the `paths` of an OpenAPI document: its operations and their routes.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace weir::policy::openapi {
 
-inline constexpr std::size_t max_routes = 200'000;  // of all operations, with their base paths
+inline constexpr std::size_t max_routes = 200'000;  // maximum over all operations and base paths
 
 using BasePaths = std::shared_ptr<const std::vector<std::string>>;
 
 struct Operation {
-  Mark at;                                 // of its path
+  Mark at;                                 // position of its path
   std::string method;                      // in upper case
   const text::Node* node = nullptr;        // the operation object
   std::optional<Written<std::string>> id;  // operationId
@@ -26,8 +26,8 @@ struct Operation {
   std::vector<RouteTemplate> routes;  // one for each base path
 };
 
-// Operations under one path. A path item may be a `$ref` with more beside it: then it has several parts, and a field
-// is in one of them only.
+// The operations under one path. A path item with a `$ref` and other fields has several parts; each field is in one of
+// them only.
 struct PathItem {
   Written<std::string> path;  // as the document writes it, without a base path
   std::vector<const text::Node*> parts;
@@ -38,9 +38,9 @@ struct PathItem {
 
 [[nodiscard]] std::vector<PathItem> read_paths(const text::Node& root, References& references, Problems& problems);
 
-// A path of OpenAPI as routes are written. They know parameters only as whole segments, so `{name}.json` and `{a}-{b}`
-// become parameters, `{name.json}` and `{a-b}`; `{rest+}` at the end (API Gateway) becomes `**`. Such a route matches
-// more than the path says and never less: nothing escapes its limit.
+// Converts a path of OpenAPI to a route. A route's parameters are whole segments, so `{name}.json` and `{a}-{b}` become
+// `{name.json}` and `{a-b}`; `{rest+}` at the end (API Gateway) becomes `**`. The route matches at least what the path
+// matches, so no request bypasses its limit.
 [[nodiscard]] std::string route_path(std::string_view path);
 
 }  // namespace weir::policy::openapi

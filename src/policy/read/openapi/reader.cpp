@@ -30,7 +30,7 @@ constexpr std::string_view identity_field = "x-rate-limit-identity";
 constexpr std::string_view tiers_field = "x-rate-limit-tiers";
 constexpr std::array<std::string_view, 3> our_fields{limit_field, identity_field, tiers_field};
 
-// What is left of a name when nobody is sure about letter case, dashes and underscores.
+// Folds letter case, dashes, underscores, dots and spaces.
 std::string folded(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -40,7 +40,7 @@ std::string folded(std::string_view name) {
   return text;
 }
 
-// One character more, less or different, or two swapped.
+// True for one character added, removed or changed, or two swapped.
 bool one_slip_apart(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > 1) return false;
@@ -52,8 +52,8 @@ bool one_slip_apart(std::string_view a, std::string_view b) {
   return a.size() >= 2 && a[0] == b[1] && a[1] == b[0] && a.substr(2) == b.substr(2);
 }
 
-// The one of our names that `name` was probably meant to be. Typing errors are rare in a first letter, and other
-// extensions are not (x-date-limit).
+// Returns the x-rate-limit field that `name` probably means. A different first letter is more likely another extension
+// (x-date-limit) than a typing error.
 std::string_view meant(std::string_view name) {
   const std::string text = folded(name);
   if (!text.starts_with("xr") && !text.starts_with("r")) return {};
@@ -63,8 +63,8 @@ std::string_view meant(std::string_view name) {
   return text.starts_with(folded(limit_field)) ? limit_field : std::string_view();
 }
 
-// At the root, what a policy.yaml would have there: OpenAPI knows no such field, so that nobody else means anything
-// by it.
+// Returns the extension that corresponds to a root field of policy.yaml, or nothing. OpenAPI itself defines no root
+// field of these names.
 std::string_view meant_at_root(std::string_view name) {
   std::string text = folded(name);
   for (const std::string_view prefix : {"x", "weir"}) {
@@ -75,8 +75,8 @@ std::string_view meant_at_root(std::string_view name) {
   return text == "limits" || text == "limit" ? limit_field : std::string_view();
 }
 
-// Where x-rate-limit and its relatives may stand. A name that is nearly right would be ignored by everybody, and the
-// operation left without its limit: it is an error.
+// The levels of a document. A misspelled extension is an error: it would be ignored, and the operation would have no
+// limit.
 enum class Level { root, path_item, operation, elsewhere };
 
 void check(const Written<std::string>& key, Level level, Problems& problems) {
@@ -86,7 +86,7 @@ void check(const Written<std::string>& key, Level level, Problems& problems) {
       problems.error(key.at, "unknown field {}, did you mean '{}'?", in_quotes(name), ours);
     } else if (const std::string_view root = meant_at_root(name); level == Level::root && !root.empty()) {
       problems.warning(key.at, rule::misplaced_field,
-                       "{} means nothing at the root of an OpenAPI document, did you mean '{}'?", in_quotes(name),
+                       "{} has no effect at the root of an OpenAPI document, did you mean '{}'?", in_quotes(name),
                        root);
     }
   } else if (level == Level::elsewhere) {
@@ -97,23 +97,22 @@ void check(const Written<std::string>& key, Level level, Problems& problems) {
   }
 }
 
-// Refuses, among the fields of `map`, names that are nearly one of ours, and ours where they have no effect.
+// Reports fields of `map` that misspell an x-rate-limit field, and x-rate-limit fields where they have no effect.
 void check_extensions(const text::Node& map, Level level, Problems& problems) {
   for (const text::Member& member : map.members) check(member.key, level, problems);
 }
 
-// The places of the document that one might take for one of the three levels: `paths` itself, `info`, `components`,
-// webhooks.
+// Reports x-rate-limit fields in `paths` itself, `info`, `components` and webhooks, where they have no effect.
 void check_misplaced(const text::Node& root, Problems& problems) {
   for (const std::string_view place : {"paths", "info", "components"}) {
     const text::Node* node = root.find(place);
     if (node == nullptr) continue;
     for (const text::Member& member : node->members) {
-      // components/x-rate-limits is where shared limits may be kept.
+      // components/x-rate-limits may hold shared limits.
       if (place != "components" || member.key.value != "x-rate-limits") check(member.key, Level::elsewhere, problems);
     }
   }
-  // Webhooks are requests that the API makes, not those that it gets.
+  // Webhooks are requests that the API sends.
   const text::Node* webhooks = root.find("webhooks");
   if (webhooks == nullptr) return;
   for (const text::Member& webhook : webhooks->members) {
@@ -126,7 +125,7 @@ void check_misplaced(const text::Node& root, Problems& problems) {
 
 // A security scheme of the type apiKey in a header.
 struct HeaderScheme {
-  Written<std::string> name;  // of the scheme
+  Written<std::string> name;  // the scheme's name
   std::string header;         // as it is written
 };
 
@@ -140,7 +139,7 @@ bool is_read(const HeaderScheme& scheme, const Identity& identity) {
   return header && (*header == identity.api_key_header || *header == identity.user_header);
 }
 
-// Schemes that cannot be read are left out: what is wrong with them is not ours to say.
+// Skips invalid schemes without an error: Weir does not validate them.
 std::vector<HeaderScheme> header_schemes(const text::Node& root) {
   std::vector<HeaderScheme> schemes;
   const text::Node* components = root.find("components");
@@ -158,30 +157,30 @@ std::vector<HeaderScheme> header_schemes(const text::Node& root) {
   return schemes;
 }
 
-// Where the document does not say who is calling: from the header of its only such scheme.
+// Reads the API key from the header of the only scheme. Used without x-rate-limit-identity.
 void take_api_key(const std::vector<HeaderScheme>& schemes, Identity& identity) {
   if (schemes.size() != 1 || is_read(schemes.front(), identity)) return;
   if (auto header = text::parse_header_name(schemes.front().header)) identity.api_key_header = *std::move(header);
 }
 
-// Warns of each whose header `identity` does not read: a limit by api_key would not see who calls with it.
+// Warns of schemes whose header `identity` does not read: a limit by api_key would not see their keys.
 void warn_of_unread(const std::vector<HeaderScheme>& schemes, const Identity& identity, Problems& problems) {
   for (const HeaderScheme& scheme : schemes) {
     if (is_read(scheme, identity)) continue;
     problems.warning(scheme.name.at, rule::unread_security_scheme,
-                     "security scheme {} has its key in {}, which nothing here reads (api_key is {}): add "
-                     "'{}: {{ api_key: {{ header: {} }} }}' at the root, or count by header:{}",
+                     "security scheme {} sends its key in {}, which is not read (api_key is {}): add '{}: {{ api_key: "
+                     "{{ header: {} }} }}' at the root, or use consumer_key: header:{}",
                      in_quotes(scheme.name.value), scheme.header, identity.api_key_header, identity_field,
                      scheme.header, scheme.header);
   }
 }
 
-// Into header fields, metrics and logs.
+// Names appear in header fields, metrics and logs.
 bool can_be_name(std::string_view text) noexcept {
   return text.size() <= text::max_name_length && std::ranges::all_of(text, base::is_printable);
 }
 
-// `POST /exports` below `/v1`: `POST /v1/exports`.
+// Prefixes a route with a base path: `POST /exports` below `/v1` is `POST /v1/exports`.
 RouteTemplate below(const std::string& base, const RouteTemplate& route) {
   auto prefix = parse_route(base.empty() ? "/" : route_path(base));
   if (!prefix) return route;  // reported with the routes of the operations
@@ -190,19 +189,19 @@ RouteTemplate below(const std::string& base, const RouteTemplate& route) {
   return longer;
 }
 
-// What stands under x-rate-limit, collected from all places of a document into limits with their routes.
+// Collects the limits of all x-rate-limit fields, with their routes.
 class Limits {
  public:
   Limits(References& references, LimitFields fields, Problems& problems)
       : references_(references), fields_(fields), problems_(problems) {}
 
-  // One limit, a list of them, or a reference to either, for `operations`, which stay where they are until take().
-  // `name` is for limits without one.
+  // Reads one limit, a list of them, or a reference to either. `operations` must outlive the call of take(). Limits
+  // without a name of their own get `name`.
   void read(const text::Node& value, const Written<std::string>& name, const Operations& operations) {
     const text::Node* node = references_.follow(value);
     if (node == nullptr) return;
     if (!node->is_sequence()) return read_one(*node, name, operations);
-    if (node->items.empty()) problems_.error(node->at, "x-rate-limit is an empty list: leave it out");
+    if (node->items.empty()) problems_.error(node->at, "x-rate-limit is an empty list: remove it");
     for (std::size_t i = 0; i < node->items.size(); ++i) {
       const text::Node* item = references_.follow(node->items[i]);
       if (item == nullptr) continue;
@@ -225,7 +224,7 @@ class Limits {
   struct Collected {
     LimitSpec limit;
     Operations operations;
-    std::unordered_set<std::string> matched;  // match_key() of its routes
+    std::unordered_set<std::string> matched;  // the match_key() of each of its routes
   };
 
   void read_one(const text::Node& node, const Written<std::string>& name, const Operations& operations) {
@@ -233,8 +232,7 @@ class Limits {
     auto [known, is_new] = known_.try_emplace({&node, own != nullptr ? own->text : name.value}, std::nullopt);
     if (is_new && own == nullptr && !can_be_name(name.value)) {
       problems_.error(name.at,
-                      "{} cannot be the name of a limit, which is printable ASCII and at most {} "
-                      "characters: give the limit a name",
+                      "{} cannot be a limit name (printable ASCII, at most {} characters): give the limit a name",
                       in_quotes(name.value), text::max_name_length);
     } else if (is_new) {
       auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>(), .fields = fields_},
@@ -253,7 +251,7 @@ class Limits {
       for (const RouteTemplate& route : operation->routes) {
         if (routes_ > max_routes || !collected.matched.insert(match_key(route)).second) continue;
         if (++routes_ > max_routes) {
-          problems_.error(collected.limit.at, "the limits have more than {} routes together", max_routes);
+          problems_.error(collected.limit.at, "too many routes in all limits: at most {}", max_routes);
           continue;
         }
         collected.limit.routes.push_back({route, operation->at});
@@ -261,8 +259,8 @@ class Limits {
     }
   }
 
-  // The routes of a cost are written as the document's paths are: they are meant below the base paths of the operations
-  // that they match. What matches none stays as it is, for compile() to evaluate.
+  // Prefixes the routes of costs with the base paths of the operations that they match. Routes that match none stay as
+  // they are: compile() reports them.
   void add_base_paths(Collected& collected) {
     if (!collected.limit.cost) return;
     auto* const costs = std::get_if<std::vector<RouteCostSpec>>(&*collected.limit.cost);
@@ -286,11 +284,12 @@ class Limits {
   LimitFields fields_;
   Problems& problems_;
   std::vector<Collected> all_;
-  std::map<std::pair<const text::Node*, std::string>, std::optional<std::size_t>> known_;  // in all_; none: wrong
+  std::map<std::pair<const text::Node*, std::string>, std::optional<std::size_t>>
+      known_;  // index in all_; unset if invalid
   std::size_t routes_ = 0;
 };
 
-// A name is printable ASCII.
+// Percent-encodes what is not printable ASCII, for use in a name.
 std::string printable(std::string_view path) {
   std::string name;
   for (const char c : path) {
@@ -368,7 +367,7 @@ class Reader {
     }
   }
 
-  // Without a route a limit would be for every request: the opposite of none.
+  // A limit without routes would cover every request, so a limit without operations is an error.
   void read_limits(const text::Node& value, const Written<std::string>& name, const Operations& operations,
                    std::string_view place) {
     found_ = true;

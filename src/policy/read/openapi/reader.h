@@ -1,13 +1,13 @@
-// OpenAPI 3.0 and 3.1 with x-rate-limit -> PolicySpec.
+// Reads the x-rate-limit extensions of an OpenAPI 3.0 or 3.1 document.
 //
-// - x-rate-limit, one limit or a list, stands on an operation, on a path item (its operations) or at the root (every
-//   operation of the document, and not what it does not describe). All that cover an operation hold together.
+// - x-rate-limit, one limit or a list, is attached to an operation, to a path item (for its operations) or to the root
+//   (for every operation of the document, and for no other request). All limits that cover an operation apply together.
 // - A limit's name is its own, else the operationId, else `METHOD /path`; on a path item the path, at the root `root`.
-//   Of a list, the second entry without a name of its own is `name#2`, and so on by position.
+//   In a list, an unnamed second entry is `name#2`, and so on by position.
 // - Routes are the operation's path below each base path of its servers; `routes` cannot be written. The routes in
 //   `cost` are paths of the document, to which the base paths are added too.
-// - What `$ref` names may be reached from several places. If it has the same name in all of them (its own, or an
-//   operationId that came with it) it is one limit that covers them all, else each place has one of its own.
+// - A limit may be referenced by several `$ref`s. If its name is the same for all of them, it is one limit that covers
+//   them all; otherwise each reference is a limit of its own.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@
 
 namespace weir::policy::openapi {
 
-// None unless it is_supported(). Without the limits that are wrong by themselves: compile() can still find what is
-// wrong between the others.
+// Returns nothing unless the document is_supported(). Leaves out invalid limits, so that compile() can still check the
+// others.
 [[nodiscard]] std::optional<PolicySpec> read(const text::Node& root, Problems& problems,
                                              LimitFields fields = limit_fields());
 
