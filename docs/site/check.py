@@ -1,7 +1,7 @@
 """check.py SITE: looks for broken links and for foreign hosts in a built site.
 
-Every link and file that a page names has to be there, with the heading that it names. What a browser loads by itself
-(scripts, styles, images, fonts) comes from the site: links that a reader may follow can lead anywhere.
+Every file and heading that a page links to must exist. Whatever a browser loads by itself (scripts, styles, images,
+fonts) must come from the site. Links that a reader may follow can lead anywhere.
 """
 
 import html.parser
@@ -32,7 +32,7 @@ class Page(html.parser.HTMLParser):
 
 
 def mistakes(site):
-    """What is wrong, a line each."""
+    """Yields one line per mistake."""
     pages = {file: Page(file.read_text()) for file in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         where = file.relative_to(site)
@@ -47,15 +47,15 @@ def mistakes(site):
             if target.is_dir():
                 target /= "index.html"
             if not target.exists():
-                yield f"{where}: {link}: is not there"
+                yield f"{where}: {link}: missing file"
             elif parts.fragment and target in pages and urllib.parse.unquote(parts.fragment) not in pages[target].ids:
-                yield f"{where}: {link}: has no such heading"
+                yield f"{where}: {link}: unknown heading"
         for link in page.loaded:
             if urllib.parse.urlsplit(link).netloc:
-                yield f"{where}: loads {link} from elsewhere"
+                yield f"{where}: loads {link} from another host"
     for file in sorted(site.rglob("*.css")):
         for link in FOREIGN.findall(file.read_text()):
-            yield f"{file.relative_to(site)}: loads {link} from elsewhere"
+            yield f"{file.relative_to(site)}: loads {link} from another host"
 
 
 def main(site):

@@ -1,16 +1,16 @@
-"""Hooks of mkdocs: the navigation is that of docs/index.md, and headings have the anchors that GitHub gives them."""
+"""mkdocs hooks: takes the navigation from docs/index.md, and gives headings the same anchors as GitHub."""
 
 import pathlib
 import re
 
 
 def slug(heading, separator):
-    """`CL.THROTTLE, by name` is `clthrottle-by-name`."""
+    """Turns `CL.THROTTLE, by name` into `clthrottle-by-name`."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
 
 
 def navigation(index):
-    """A part for each heading, with the pages of its list."""
+    """Returns one section per heading, with the pages of its list."""
     parts = [{"Weir": "index.md"}]
     for heading, text in re.findall(r"(?ms)^## (.*?)$(.*?)(?=^## |\Z)", index):
         parts.append({heading: [{title: page} for title, page in re.findall(r"(?m)^- \[(.+?)\]\((\S+?)\)", text)]})

@@ -1,13 +1,13 @@
-"""stage.py FOLDER: writes the pages as mkdocs takes them to FOLDER.
+"""stage.py FOLDER: writes the pages to FOLDER in the form that mkdocs needs.
 
 The pages in docs are written for a reader of the repository. Three things differ for the site:
 
-- A link that leaves docs (an example, a source file, a README) leads to a page with that file, `repository/PATH`: a
-  Markdown file is a page as it is, a folder one with its README, or else a list, and any other file is shown whole.
-- What stands behind the language of a block (```yaml policy) is for the tests, and goes.
+- A link out of docs (an example, a source file, a README) becomes a link to a page with that file, `repository/PATH`.
+  A Markdown file becomes a page, a folder a page with its README or a list, any other file a page with its text.
+- The words after the language of a block (```yaml policy) are for the tests, and are removed.
 - Figures and other files in docs are copied.
 
-A link to a file that is not there is an error.
+A link to a missing file is an error.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".lua": "lua", ".
 
 
 def place(path):
-    """Where a path of the repository is in the site: its page, or the file itself."""
+    """Returns the path in the site for a path of the repository: its page, or the file itself."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     target = ROOT / path
@@ -38,7 +38,7 @@ def place(path):
 
 
 def shown(path):
-    """(text of the page, folder that its links begin in) for a file or folder outside of docs."""
+    """Returns (text of the page, folder that its links are relative to) for a file or folder outside docs."""
     target = ROOT / path
     if target.is_dir():
         if (target / "README.md").exists():
@@ -60,7 +60,7 @@ class Stage:
         self.broken = []
 
     def rewrite_link(self, link, page, base):
-        """A link of a page, as it is from the page's place in the site."""
+        """Returns a link of a page relative to the page's path in the site."""
         if re.match(r"[a-z]+:", link) or link.startswith("#"):
             return link
         path, _, anchor = link.partition("#")
@@ -70,7 +70,7 @@ class Stage:
         elif target.startswith("docs/") and (ROOT / target).is_dir():
             target += "/index.md"
         if target.startswith("..") or not (ROOT / target).exists():
-            self.broken.append(f"{page}: {link}: there is no {target}")
+            self.broken.append(f"{page}: {link}: missing file {target}")
             return link
         if not target.startswith("docs/"):
             self.wanted.append(target)
