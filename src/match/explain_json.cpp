@@ -42,7 +42,7 @@ void write_consistency(JsonWriter& json, const CompiledLimit& limit, const Limit
   } else if (kind == policy::Consistency::approximate) {
     const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes);
     json.fields("sync_microseconds", microseconds(limit.consistency.sync), "nodes", nodes, "allowance", bound.allowance,
-                "most", bound.max_admitted, "per_microseconds", microseconds(bound.per));
+                "max_admitted", bound.max_admitted, "per_microseconds", microseconds(bound.per));
   }
   json.end_object();
 }

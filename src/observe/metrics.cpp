@@ -219,7 +219,7 @@ void append_policy(MetricsPage& page, const Bindings& bindings, const ReloadFigu
               static_cast<std::uint64_t>(reloads.applied_at.time_since_epoch().count()), 6);
   page.family("weir_reloads_total", counter, "Policy reloads by outcome.");
   page.sample({{"outcome", "applied"}}, reloads.applied);
-  page.sample({{"outcome", "refused"}}, reloads.refused);
+  page.sample({{"outcome", "rejected"}}, reloads.rejected);
   page.single("weir_last_reload_rejected", gauge,
               "1 if the last reload was rejected and the previous policy is still active.",
               reloads.last_rejected ? 1 : 0);

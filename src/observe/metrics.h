@@ -40,7 +40,7 @@ struct ListenerFigures {
 
 struct ReloadFigures {
   std::uint64_t applied = 0;
-  std::uint64_t refused = 0;
+  std::uint64_t rejected = 0;
   bool last_rejected = false;
   Instant applied_at{};  // when the active policy was applied
 };

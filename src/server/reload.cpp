@@ -74,7 +74,7 @@ Result<Server::Reload> Server::reload() {
   report_reload(now, outcome);
   if (outcome) watch_limits();
   const std::lock_guard guard(mutex_);
-  ++(outcome ? reloads_.applied : reloads_.refused);
+  ++(outcome ? reloads_.applied : reloads_.rejected);
   reloads_.last = {.at = now, .error = outcome ? std::string() : outcome.error().message()};
   if (!outcome) {
     reloads_.last_rejected = {.at = now, .error = outcome.error().message(), .problems = problems};

@@ -94,7 +94,7 @@ std::string Server::metrics() {
   {
     const std::lock_guard guard(mutex_);
     reloads = {.applied = reloads_.applied,
-               .refused = reloads_.refused,
+               .rejected = reloads_.rejected,
                .last_rejected = reloads_.last && !reloads_.last->error.empty(),
                .applied_at = reloads_.loaded_at};
   }

@@ -194,7 +194,7 @@ class Server final : private frontend::AdminBackend {
   mutable std::mutex mutex_;  // guards the members below
   struct Reloads {
     std::uint64_t applied = 0;
-    std::uint64_t refused = 0;
+    std::uint64_t rejected = 0;
     std::optional<frontend::AdminStatus::Reload> last;
     std::optional<frontend::PolicyReport::Rejected> last_rejected;
     Instant loaded_at{};  // when the active policy was loaded

@@ -237,7 +237,7 @@ class Consistencies(ProgramTest):
                           "largest_slice": 50})
         self.assertEqual(found("algorithm: fixed_window, rate: 1000/s, consistency: approximate"),
                          {"written": "approximate", "decided": "approximate", "sync_microseconds": 100_000, "nodes": 4,
-                          "allowance": 62, "most": 1248, "per_microseconds": 1_000_000})
+                          "allowance": 62, "max_admitted": 1248, "per_microseconds": 1_000_000})
 
     def test_a_mistake_in_the_config(self):
         config = self.file("version: 1\nstore: { redis: { urls: redis://a, nodes: 0 } }\n", "weir.yaml")

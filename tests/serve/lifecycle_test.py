@@ -196,7 +196,7 @@ class Reload(unittest.TestCase):
         digest = status(self.server)["policy"]["digest"]
         replace(self.server.policy_file, BAD_POLICY)
         self.server.await_log("reload failed, keeping the current configuration: ")
-        eventually(lambda: reloads(self.server, "refused") == 1, "a count of one")
+        eventually(lambda: reloads(self.server, "rejected") == 1, "a count of one")
         self.assertEqual(metric(self.server, "weir_last_reload_rejected"), 1)
         told = status(self.server)
         self.assertEqual(told["policy"]["digest"], digest)
@@ -212,7 +212,7 @@ class Reload(unittest.TestCase):
         self.assertTrue(check(self.server, "alice")["admitted"])
         replace(self.server.policy_file, POLICY.replace("burst: 3", "burst: 4"))
         self.await_burst(4)
-        self.assertEqual(reloads(self.server, "refused"), 0)
+        self.assertEqual(reloads(self.server, "rejected"), 0)
 
 
 class MountedFiles(unittest.TestCase):

@@ -185,7 +185,7 @@ class Soak(unittest.TestCase):
                 self.assertGreater(traffic.counts[listener, outcome], 0, (listener, outcome, traffic.counts))
         self.assertGreater(traffic.counts["admin", True], 0)
         self.assertGreater(int(reloads["applied"]), 1)
-        self.assertGreater(int(reloads["refused"]), 0)
+        self.assertGreater(int(reloads["rejected"]), 0)
         self.assertNotRegex(page, r'(?m)^weir_connections_total\{.*outcome="faulted"\} [1-9]')
         self.assertNotRegex(log, r"Sanitizer|runtime error:")
         self.assertLess(final - warm, GROWTH, f"grew from {warm >> 20} to {final >> 20} MiB")
