@@ -18,7 +18,7 @@ export class NowView {
   constructor(model) {
     this.model = model;
     this.tiles = {
-      decisions: new Tile("Decisions per second", "One decision per request and limit"),
+      decisions: new Tile("Decisions/s", "One decision per request and limit"),
       denied: new Tile("Denied per second"),
       share: new Tile("Share denied", "Share of the decisions in the last minute"),
       time: new Tile("Decision time", "Time per decision, in the last second with decisions"),
