@@ -386,7 +386,9 @@ void Server::stop() {
   for (const OpenListener& listener : listeners_) {
     for (const auto& socket : listener.sockets) closed += socket->await_drained(deadline);
   }
-  if (closed > 0) log_->warning("closed " + std::to_string(closed) + " connections at the drain deadline");
+  if (closed > 0)
+    log_->warning("closed " + std::to_string(closed) + (closed == 1 ? " connection" : " connections") +
+                  " at the drain deadline");
   listeners_.clear();
   leave_store();
   loops_->stop();

@@ -253,7 +253,7 @@ class Stop(unittest.TestCase):
             held.sendall(b"GET /v1/auth/queue HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
             self.assertIn(b"200 OK", held.recv(65536))
             weir.signal(signal.SIGTERM)
-            weir.await_log("stopping")
+            weir.await_log("shutting down")
             self.assertEqual(idle.recv(1), b"")
             for connection in asking.values():
                 connection.sendall(b"host\r\n\r\n")
@@ -275,7 +275,7 @@ class Stop(unittest.TestCase):
                 connection.sendall(b"GET /readyz HTTP/1.1\r\n")
                 eventually(lambda: metric(weir, 'weir_connections{listener="http"}') == 1, "a connection")
                 self.assertEqual(weir.stop(), 0)
-            self.assertIn("closed 1 connections at the drain deadline", weir.log)
+            self.assertIn("closed 1 connection at the drain deadline", weir.log)
 
     def test_every_listener_lets_go(self):
         with Server(POLICY) as weir:

@@ -103,7 +103,7 @@ class Streaming(LiveTest):
         self.assertEqual({stream.answer.status for stream in streams}, {200})
         status, headers, body = self.server.ask("GET", "/v1/stream", listener="admin")
         self.assertEqual((status, headers["Retry-After"]), (503, "5"))
-        self.assertIn("16 readers", json.loads(body)["detail"])
+        self.assertIn("maximum 16", json.loads(body)["detail"])
         for stream in streams:
             stream.connection.close()
             stream.answer.close()
@@ -259,7 +259,7 @@ class Shared(LiveTest):
     def test_its_going_and_coming_are_events(self):
         self.redis.kill()
         self.check(20, user="alice")
-        eventually(lambda: any(message.startswith("the store is away") for message in self.messages()), "its going")
+        eventually(lambda: any(message.startswith("store unavailable") for message in self.messages()), "its going")
         eventually(lambda: self.get("/v1/history")["store"][-1] != "closed", "a breaker in the history")
         self.redis.restart()
         eventually(lambda: self.messages()[0] == "store available: circuit breaker closed", "its coming back")

@@ -83,7 +83,7 @@ TEST(StoreCheck, WarnsOfAServerThatIsSlowerThanADecisionMayBe) {
   const RedisProcess server;
   RedisConfig redis = redis_at(server);
   redis.timeout = Duration::zero();
-  EXPECT_TRUE(checked(redis).lines.front().starts_with("warning: store: " + server.place() + " takes "));
+  EXPECT_TRUE(checked(redis).lines.front().starts_with("warning: store: " + server.place() + ": round trip "));
 }
 
 TEST(StoreCheck, SaysThatNobodyIsThere) {
