@@ -19,7 +19,7 @@ class Quick(unittest.TestCase):
             self.assertRegex(done.stdout, f"(?m)^{pattern}", line)
 
     def test_table(self):
-        self.figures("table", "table: --quick leaves out governor and x/time/rate",
+        self.figures("table", "table: --quick omits governor and x/time/rate",
                      "table: weir # ns single, # ns batch, absl # ns, ratio #x single, #x batch, # bytes/key")
 
     def test_algorithms(self):

@@ -103,12 +103,12 @@ class Live(TopTest):
         terminal.shows("EVENTS", "q quit")
         for columns, rows in (120, 40), (40, 10), (80, 24):
             terminal.resize(columns, rows)
-            terminal.until(lambda screen: screen.lines[-1].startswith("Enter look") and screen.lines[0].startswith("weir "),
+            terminal.until(lambda screen: screen.lines[-1].startswith("Enter details") and screen.lines[0].startswith("weir "),
                            f"a picture of {columns} x {rows}")
             # What was drawn before the program knew of the new size may not have fitted; the next picture does.
             seen = terminal.screen.lines[0]
             terminal.screen.beyond.clear()
-            terminal.until(lambda screen: screen.lines[0] != seen and screen.lines[-1].startswith("Enter look"), "the next second")
+            terminal.until(lambda screen: screen.lines[0] != seen and screen.lines[-1].startswith("Enter details"), "the next second")
             self.assertEqual(terminal.screen.beyond, [])
 
     def test_a_terminal_is_left_as_it_was(self):
@@ -168,7 +168,7 @@ class Live(TopTest):
         terminal = self.terminal(columns=200)
         terminal.shows("q quit")
         self.server.policy_file.write_text('version: 1\n"\\e[2J\\e]0;planted\\a": 1\nlimits: []\n')
-        terminal.shows("reload: ", "planted", "reload refused: ")
+        terminal.shows("reload: ", "planted", "reload failed: ")
 
     def test_it_quits_while_the_server_does_not_answer(self):
         terminal = self.terminal()
