@@ -71,10 +71,10 @@ const std::vector<Failure> ways{Failure::none, Failure::unavailable, Failure::ti
 // this one does not.
 const std::vector<Failure> charged_later{Failure::none, Failure::unavailable, Failure::refused};
 
-// The store's burst, those of all shares, the refill, and a few requests per node for each change of the store's health:
-// one may be admitted before the other nodes have charged theirs, and a node that the store served less than its share
-// enters the next outage with that share full. The most that 6,000 random runs of 12 alternating phases admitted was 2.93
-// per node and phase (docs/decisions/0023-restarts-and-outages.md, an unsteady store).
+// The store's burst, those of all shares, the refill, and a few requests per node for each change of the store's
+// health: one may be admitted before the other nodes have charged theirs, and a node that the store served less than
+// its share enters the next outage with that share full. The most that 6,000 random runs of 12 alternating phases
+// admitted was 2.93 per node and phase (docs/decisions/0023-restarts-and-outages.md, an unsteady store).
 RC_GTEST_PROP(OutageFleet, StaysWithinTheRateOfABucketHoweverTheStoreFails, ()) {
   const auto nodes = *rc::gen::inRange<std::uint32_t>(2, 9);
   const auto burst = *rc::gen::inRange<std::uint64_t>(nodes, 60);
