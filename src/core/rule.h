@@ -15,10 +15,13 @@
 
 namespace weir::core {
 
-// decide: admits and charges, or denies and leaves the state unchanged. peek: the same answer without a charge. refund:
-// gives a charge back where it still counts. owe: charges without a decision, into a bounded debt, and returns what did
-// not fit. carry_over: applies these numbers to a state written under others. forget_at: when the state can be
-// forgotten. A default-constructed State was never used.
+// decide      admits and charges, or denies and leaves the state unchanged
+// peek        gives the same answer without a charge
+// refund      returns the part of a charge that still counts
+// owe         charges without a decision, into a bounded debt; returns what did not fit
+// carry_over  applies this limit to a state written under other numbers
+// forget_at   returns when the state can be forgotten
+// A default-constructed State was never used.
 template <class A>
 concept DecidingAlgorithm =
     std::constructible_from<typename A::Limit, const Limit&> && std::default_initializable<typename A::State> &&

@@ -56,7 +56,7 @@ class Evaluation : private store::Callback {
   // Valid from the last step until the next begin().
   [[nodiscard]] const EvaluationResult& result() const noexcept { return result_; }
 
-  // --- for the users, and for the parts that they share (asked_limits.h, followers.h)
+  // --- for derived evaluations, and for what they share (asked_limits.h, followers.h)
 
   [[nodiscard]] const Bindings& bindings() const noexcept { return *bindings_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }

@@ -93,7 +93,7 @@ struct Descriptor : DescriptorFields {
 
   Value kind = Value::any;
   std::string value;
-  std::optional<Duration> banned_per;  // zero requests per this unit; its limit is a ban
+  std::optional<Duration> banned_per;  // the unit of a ban (requests_per_unit: 0)
   std::optional<std::uint32_t> limit;  // index in Ruleset::limits
   std::vector<Descriptor> children;
 };

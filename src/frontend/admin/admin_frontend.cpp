@@ -133,7 +133,7 @@ std::optional<HttpAnswer> AdminFrontend::Session::refuse(const Request& request,
                       {"WWW-Authenticate", "Bearer"});
 }
 
-// Links from other pages may be followed, except to streams, which stay open and are few.
+// Links from other pages may be followed, except to streams: they stay open, and their number is limited.
 bool AdminFrontend::Session::is_cross_origin(const Request& request, const Row& row) const noexcept {
   if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
   const Header* const mode = find_header(request.headers, "sec-fetch-mode");

@@ -43,7 +43,7 @@ struct AdminStatus {
     std::uint64_t budget = 0;
   };
 
-  // Identifies the server's secrets, so that a client can tell whether it has the same.
+  // Lets a client verify that it uses the same state directory and hash key as the server.
   struct State {
     std::string directory{};    // empty: no state directory
     std::string hash_key_id{};  // the hash of the empty text with the log's key

@@ -84,7 +84,8 @@ class QuotaAssigner {
   // Returns the target share of the holder: max-min fair by demand. Half of the surplus is divided equally; the other
   // half is kept for new holders.
   [[nodiscard]] Share fair(Holder holder);
-  // Returns the share that can be assigned now. It is below the fair share while others still have a part of that.
+  // Returns the share that can be assigned now. It is below the fair share while other holders
+  // still have part of it.
   [[nodiscard]] Share offer(Holder holder, Instant now);
   // `share` must not exceed offer() at the same time.
   void assign(Holder holder, const Share& share, Instant now, Instant until);

@@ -31,8 +31,8 @@ bool is_shorter(const core::Rule& rule, const core::Rule& other) noexcept {
   return core::time_to_fill(rule) < core::time_to_fill(other);
 }
 
-// Returns the rule that clamps an arrival time least. A saved state does not record its consumer's tier, so any of the
-// rules may apply to it.
+// Returns the rule with the longest time to fill, which clamps restored arrival times the least. A saved state does not
+// record its consumer's tier, so any of the rules may apply to it.
 const core::Rule& slowest_to_fill(std::span<const core::Rule> rules) noexcept {
   return *std::ranges::max_element(rules, is_shorter);
 }

@@ -42,7 +42,7 @@ struct RedisOptions {
   Duration timeout = std::chrono::milliseconds(10);
   // The time within which a connection must be ready.
   Duration connect_timeout = std::chrono::seconds(1);
-  Breaker::Options breaker;  // `slow` is set to the timeout
+  Breaker::Options breaker;  // `slow` is ignored: `timeout` is used
 
   // Receives one line per event, on the loop's thread.
   std::function<void(Severity severity, const std::string& line)> log;

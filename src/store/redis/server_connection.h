@@ -107,7 +107,7 @@ class ServerConnection final : private net::Outgoing::Owner {
 
   const Options options_;
   Owner& owner_;
-  std::shared_ptr<Talk> talk_;  // of this connection; null: none
+  std::shared_ptr<Talk> talk_;  // parser and handshake of the connection; null if not connected
   net::Outgoing outgoing_;
   std::chrono::steady_clock::time_point deadline_;  // for becoming ready
   net::Timer timeout_;
