@@ -14,6 +14,8 @@ std::atomic<std::uint64_t> allocations{0};
 // After so many more, one allocation fails. On one thread.
 constexpr std::uint64_t no_failure = ~std::uint64_t{0};
 [[maybe_unused]] std::atomic<std::uint64_t> fail_in{no_failure};
+// True if that allocation was one that does not throw: std::stable_sort, for one, then does without its buffer.
+[[maybe_unused]] std::atomic<bool> failed_without_throwing{false};
 
 bool counts_down_to_failure() noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
@@ -35,7 +37,9 @@ void* operator new(std::size_t bytes) {
   throw std::bad_alloc();
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes);
+  void* const memory = counted(bytes);
+  if (memory == nullptr) failed_without_throwing = true;
+  return memory;
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   if (counts_down_to_failure()) throw std::bad_alloc();
