@@ -178,8 +178,13 @@ TEST(RedisStore, KnowsTheClockOfTheServer) {
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(10);
-  ASSERT_TRUE(visitor.admits(key(1), rule));
-  EXPECT_NE(visitor.counts().clock_offset.value(), 0);
+  // One answer may measure exactly 0 us.
+  bool is_measured = false;
+  for (std::size_t i = 1; i <= 100 && !is_measured; ++i) {
+    ASSERT_TRUE(visitor.admits(key(i), rule));
+    is_measured = visitor.counts().clock_offset.value() != 0;
+  }
+  EXPECT_TRUE(is_measured);
   EXPECT_LT(std::abs(visitor.counts().clock_offset.value()), 1'000'000);
 }
 
