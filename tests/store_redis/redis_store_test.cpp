@@ -180,7 +180,7 @@ TEST(RedisStore, KnowsTheClockOfTheServer) {
   const core::Rule rule = slow_rule(10);
   // One answer may measure exactly 0 us.
   bool is_measured = false;
-  for (std::size_t i = 1; i <= 100 && !is_measured; ++i) {
+  for (int i = 1; i <= 100 && !is_measured; ++i) {
     ASSERT_TRUE(visitor.admits(key(i), rule));
     is_measured = visitor.counts().clock_offset.value() != 0;
   }
