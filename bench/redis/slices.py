@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the slices of one key cost decide.lua: the server's time for one EVALSHA, by how many holders there are.
+"""What the slices of one key cost the script: the server's time for one EVALSHA, by how many holders there are.
 
     bench/redis/slices.py [CALLS]
 
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/store/redis/decide.lua"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "build/release/src/store/redis/decide.lua"
 HOLDERS = 0, 1, 32, 256, 1024
 ROUNDS = 10  # of which the quickest counts: the machine may have other work
 KEY = "weir:{bench}"

@@ -8,7 +8,7 @@
 // expiration moves units from leased to u; time only lowers u. With T = t2 - t1, what is admitted in (t1, t2] is
 // charged by t2 or still leased then, so it is at most u(t2) + leased(t2) + T/token - u(t1) <= burst + T/token.
 //
-// The order within one request: expire, report, decide, grant. decide.lua does the same, bit for bit.
+// The order within one request: expire, report, decide, grant. The Redis script does the same, bit for bit.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 // So, with T = t2 - t1, what is admitted in (t1, t2] and not given back is at most used(t2) + T/token - used(t1) + what
 // older charges got back, which is at most burst + T/token.
 //
-// Pure, like all of core; decide.lua does the same, bit for bit. Every lookup of an id drops expired entries.
+// Pure, like all of core; the Redis script does the same, bit for bit. Every lookup of an id drops expired entries.
 #pragma once
 
 #include <algorithm>

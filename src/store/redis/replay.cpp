@@ -96,7 +96,7 @@ static bool read_state(std::string_view text, const core::Concurrency::Limit& /*
 
 namespace {
 
-// The slices after a state's text, 40 bytes each; see decide.lua.
+// The slices after a state's text, 40 bytes each; see script/arguments.lua.
 constexpr std::size_t slice_bytes = 40;
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) noexcept {
@@ -127,7 +127,7 @@ bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledg
   return true;
 }
 
-// Reads and removes the receipts after a state's text, starting after the `#`; see decide.lua.
+// Reads and removes the receipts after a state's text, starting after the `#`; see script/arguments.lua.
 bool read_receipts(std::string_view& bytes, std::int64_t window, std::int64_t& number, core::Receipts& receipts) {
   constexpr std::size_t head = 12;
   constexpr std::size_t receipt_bytes = 48;

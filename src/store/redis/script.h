@@ -1,4 +1,4 @@
-// The script that decides in the server: decide.lua, embedded in the program.
+// The script that decides in the server: the parts in script/, assembled and embedded in the program.
 #pragma once
 
 #include <string_view>

@@ -43,7 +43,7 @@ inline void append_number(std::string& out, std::int64_t number) {
 
 namespace {
 
-// Defined by decide.lua.
+// Defined by the script.
 enum class Section : std::uint8_t { buckets, windows, logs };
 constexpr std::string_view beside_a_log = ":r";
 enum : std::int64_t { decide_one = 1, decide_alike };

@@ -1,4 +1,4 @@
-// Serializes a plan as the command that decides it. decide.lua documents the format.
+// Serializes a plan as the command that decides it. script/arguments.lua documents the format.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ namespace {
 
 using core::FineSpan;
 
-// Defined by decide.lua.
+// Defined by the script.
 enum : std::int64_t { bucket = 1, queue, fixed, counter, log, holds };
 enum : std::int64_t { nothing = 0, refund, owe };
 

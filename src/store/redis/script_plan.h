@@ -34,7 +34,7 @@ struct ScriptTerm {
 // True for algorithms whose state is a log, which the script stores separately.
 [[nodiscard]] bool is_log(const core::Rule& rule) noexcept;
 
-// The numbers of a term, in the order documented in decide.lua; whole numbers below 2^53.
+// The numbers of a term, in the order documented in script/arguments.lua; whole numbers below 2^53.
 class TermNumbers {
  public:
   // `now` by this node selects the calendar windows that are sent.
@@ -123,7 +123,7 @@ class ScriptPlan {
   static constexpr std::size_t max_members = 4096;
   static constexpr std::size_t max_checks = 2 * max_members;
 
-  // The operations of decide.lua; 1 and 2 are short forms of some cases of `decide`.
+  // The operations of the script; 1 and 2 are short forms of some cases of `decide`.
   enum class Operation : std::uint8_t {
     decide = 3,
     look,

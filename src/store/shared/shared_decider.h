@@ -1,4 +1,4 @@
-// The decisions of a shared store, in C++. decide.lua does the same on Redis, bit for bit; tests/store_redis compares
+// The decisions of a shared store, in C++. The Redis script does the same, bit for bit; tests/store_redis compares
 // the two. Used to replay the script's decisions, by simulations, and by tests.
 //
 // Order within a group that decides: slice messages are reported, units admitted elsewhere are charged back, the checks
@@ -25,7 +25,7 @@ class SharedDecider {
   static constexpr std::uint64_t impossible = UINT64_MAX;
 
   // Fills in the decisions, `admitted`, and everything requested with them. `states` are those of the checks, in order;
-  // a state may occur several times. Returns what decide.lua returns for the group: 0 if denied, otherwise one more
+  // a state may occur several times. Returns what the Redis script returns for the group: 0 if denied, otherwise one more
   // than the number of receipts opened; for an operation on receipts, the number of receipts it was applied to.
   //
   // `log_charges` is for a caller that has logs only in their state after the group: what each check charged to its

@@ -1,0 +1,113 @@
+-- Decides a batch of groups on states that nodes share, bit for bit like src/core.
+--
+-- It reads all states, decides the groups in order, and writes each changed state once. Everything that can fail comes
+-- before the first write. The answer is small: the states as read, and how many copies of each group were
+-- admitted. The node replays the decisions and derives all other numbers from them.
+--
+-- Units: times are whole microseconds since the epoch, by this server's clock. Every number is whole and below 2^53, so
+-- that a double represents it exactly; where a product could exceed that, a comment says why it does not, or it is
+-- computed in limbs.
+--
+-- KEYS      first those of buckets, then those of windows and of keys that are only forgotten, then those of the
+--           receipts of logs, then those of logs; each once
+-- ARGV[1]   a MessagePack array of numbers:
+--             the number of bucket keys, the number of keys that are not logs, the start of the first evaluation,
+--             and the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
+--             for each key that is not a bucket, the start of a term for it in this array; 0 if it is only
+--             forgotten; for the receipts of a log, the negated number of the log's key
+--             the terms, then the evaluations
+--
+-- A term is a rule and a cost. Its first number is the algorithm, which defines the others:
+--   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths
+--                    worth of a token, its nths  burst  most  max_wait
+--   windows, log     algorithm  cost  limit  window
+--   fixed window of a calendar: 0 for the window, followed by four edges: the start of the previous window, the start
+--                    and the end of the window that the node takes for the present one, and the next end
+--   holds            algorithm  cost  limit  lease
+-- `reach` is how far ahead of now a state can be: a state further ahead was written under other numbers, and counts as
+-- this much. `most` is how often the cost fits into the burst. A settlement has `how` in place of the cost (0 nothing,
+-- 1 refund, 2 owe) and, instead of `most` or after the window:
+--   bucket           when it would be full again, right after the charge
+--   queue            when it was charged  worth of the charge, its nths
+--   windows          units  the charged window
+--   of a calendar    units  the times between which a state that counts the charged window ends
+--   log              units  when it was charged
+--
+-- An evaluation is an operation, its number of copies, its number of checks, and for each check the number of its key
+-- (negated for a guard) and the start of its term. The most common ones have a short form, for a single bucket (not a
+-- queue) and a cost that is not 0:
+--   DECIDE_ONE       operation  key  term
+--   DECIDE_ALIKE     operation  copies  key  term
+-- A message about a slice has two parts, around the evaluation that it was sent with (src/core/ledger.h):
+--   REPORT           operation  key  term  holder (two of 32 bits)  number  keep  back  unasked
+--   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  hold
+-- Operations on receipts (src/core/receipts.h) add an id (four numbers of 32 bits; all 0: none) and a number after the
+-- key and the term of each check:
+--   RESERVE          like DECIDE, but opens receipts; the number is their lifetime. Instead of copies, 1; 0 only looks
+--   SETTLE_RECEIPT   the number is the actual cost; -1 keeps the charge
+--   EXTEND           the number is the new lifetime
+--   USED             charges the cost of the term without a decision; the number is ignored
+--
+-- States
+--   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
+--   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
+--   of a calendar    `A:B`: the count, and the end of the window
+--   counter          `A` or `A:B`: like a fixed window, and the count of the previous window unless it is 0
+--   holds            `0`: there is nothing but the receipts
+--   log              binary: the number of expired entries at the front, and the running total before the live ones
+--                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
+-- A bucket or a window with receipts is followed by `#`, the number of open receipts (2 bytes), the number of ids of
+-- reports (2), the number of the window (8; 0 for a bucket or a log); then 48 bytes per receipt: id (16), cost (8), the
+-- arrival time right after the charge or the number of its window (for a calendar its end, for a log the time of its
+-- entry) (8), its nths (8), its expiration (8); then 24 bytes per id: id (16), expiration (8). A log is never read as a
+-- whole, so its receipts are stored separately, in the form of holds, under the key of the log plus `:r`. Only
+-- operations on receipts name that key. Either value may expire without the other. A bucket or a window with leased
+-- slices is followed by `|` and 40 bytes per slice: holder (8), number (8), units (4), demand (4), expiration (8), the
+-- number of its window (8). A version that knows neither rejects such a state. Every key expires when its state can be
+-- forgotten.
+--
+-- Returns {now, states, admitted, charges}. The states are the texts as read, or nil; a log is {used, newest, and pairs
+-- of a cost and the time at which the oldest entries that add up to it expire}: its first entry, and those that a
+-- denial waits for. `admitted` has a number for each evaluation: the admitted copies; for REPORT, whether the message
+-- was accepted; for GRANT, the units of the slice; for RESERVE, one more than the receipts opened, or 0; for the
+-- others, the number of checks that something was done for. A log that was settled is returned as it is afterwards, so
+-- `charges` has a number for each check of SETTLE_RECEIPT and USED on a log: the units charged. It is omitted if there
+-- is no such check.
+
+local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
+
+local BUCKET, QUEUE, FIXED, COUNTER, LOG, HOLDS = 1, 2, 3, 4, 5, 6
+local DECIDE_ONE, DECIDE_ALIKE = 1, 2
+local DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 3, 4, 5, 6, 7, 8
+local REPORT, GRANT = 9, 10
+local RESERVE, SETTLE_RECEIPT, EXTEND, USED = 11, 12, 13, 14
+local REFUND, OWE = 1, 2
+
+local EXACT = 9007199254740992  -- 2^53
+local WINDOWS = 1048576  -- 2^20: window numbers are stored modulo this
+local TOTALS = 4294967296  -- 2^32: running totals are stored modulo this
+
+local KEYS = KEYS
+local keys = #KEYS
+local input = cmsgpack.unpack(ARGV[1])
+local buckets, plain, needs = input[1], input[2], input[4]
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+-- The states, by key number.
+--   bucket, queue   first: whole microseconds of the arrival time   second: its nths
+--   windows         first: the number of the window   second: its count   third: the count of the previous window
+--   of a calendar   first: the end of the window   second: its count
+--   holds           second: the units held by the checks of one evaluation
+--   log             first: the units used   second: the units added by this batch   logs: the rest
+-- A state that was never used has -1 as its first number, except for a log.
+local first, second, third, logs = {}, {}, {}, nil
+local window = {}   -- the length, by key
+local changed = {}  -- true: write it; false: delete it
+local states = {}   -- the texts
+local ledgers       -- by key: the leased slices; nil if no key has any
+local ledger_terms = {}  -- of the ledgers that were read
+local receipts      -- by key: {open, reported, number of the window}; nil if no key has any
+local beside        -- by the key of a log: the key of its receipts; nil if none is named
+local charges       -- units charged to logs without a decision; nil if there are none
