@@ -25,8 +25,8 @@ class SharedDecider {
   static constexpr std::uint64_t impossible = UINT64_MAX;
 
   // Fills in the decisions, `admitted`, and everything requested with them. `states` are those of the checks, in order;
-  // a state may occur several times. Returns what the Redis script returns for the group: 0 if denied, otherwise one more
-  // than the number of receipts opened; for an operation on receipts, the number of receipts it was applied to.
+  // a state may occur several times. Returns what the Redis script returns for the group: 0 if denied, otherwise one
+  // more than the number of receipts opened; for an operation on receipts, the number of receipts it was applied to.
   //
   // `log_charges` is for a caller that has logs only in their state after the group: what each check charged to its
   // log.
