@@ -61,6 +61,8 @@ std::string_view exact_text(policy::WhyExact why) {
       return "a calendar window has no slices";
     case policy::WhyExact::small:
       return "the limit is too small for slices";
+    case policy::WhyExact::brief:
+      return "its window, or the time to fill, is shorter than 10 times the minimum sync";
     case policy::WhyExact::no_allowance:
       return "the limit is below 4 per node";
     case policy::WhyExact::written:
@@ -99,7 +101,7 @@ std::string consistency_text(const CompiledLimit& limit, const Limit& numbers, c
       return fmt::format("leased: never exceeded; slices of up to {} units for {}", policy::largest_slice(numbers),
                          policy::duration_text(limit.consistency.lease));
     case policy::Consistency::approximate:
-      return approximate_text(numbers, limit.consistency.sync, nodes);
+      return approximate_text(numbers, policy::effective_sync(limit, numbers), nodes);
     case policy::Consistency::exact:
       break;
   }

@@ -1,12 +1,22 @@
 // The leased slices of one state: units that a holder may spend until a given time without asking.
 //
 // A grant charges nothing: its units are leased. Every decision counts used and leased units. Units are charged when
-// the holder reports them as used; all remaining units of a slice are charged when it expires. A return removes units
-// and refunds nothing, since nothing was charged.
+// the holder reports them as used; all remaining units of a slice are charged when it expires. Units that a holder
+// neither keeps nor has used are returned, and refund nothing, since nothing was charged.
 //
 // Why no more than the limit is ever admitted: let u be what is used. Grants keep u + leased <= burst; a report or an
 // expiration moves units from leased to u; time only lowers u. With T = t2 - t1, what is admitted in (t1, t2] is
 // charged by t2 or still leased then, so it is at most u(t2) + leased(t2) + T/token - u(t1) <= burst + T/token.
+//
+// Why nothing depends on the number of holders: decisions and messages need only totals and the holder's own slice.
+// The other slices are read when the earliest one may have expired, which is about twice per lease.
+//
+// Invariants:
+//  1. totals.units is at least the sum of the units of all slices. A slice that is lost (evicted, say) stays in the
+//     totals until first_expiry, and is then charged as used.
+//  2. No slice expires before first_expiry, or after last_expiry.
+//  3. The slices of a fixed window all belong to totals.window: a slice expires with its window at the latest, and
+//     every operation first charges expired slices.
 //
 // The order within one request: expire, report, decide, grant. The Redis script does the same, bit for bit.
 #pragma once
@@ -35,13 +45,21 @@ inline constexpr bool can_be_leased =
 }
 
 // A holder's report about its slice, and its request.
+//
+// An answer may be lost, so the holder does not know which of its messages the store has applied. It therefore reports
+// a running total, and the slice remembers the total of the last message applied: each used unit is charged once,
+// whatever was lost, and units of a grant whose answer was lost are returned by the next message.
 struct SliceMessage {
   std::uint64_t holder = 0;
-  std::uint64_t number = 0;   // above that of every earlier message about this key
-  std::uint64_t keep = 0;     // units that the holder continues to spend
-  std::uint64_t back = 0;     // units returned; the rest of the slice is used
+  std::uint64_t number = 0;  // above that of every earlier message about this key
+  std::uint64_t used = 0;    // units of slices that the holder has used so far, in all
+  // Sliding window counters: the part of them that was used before `window`, the start of the holder's present window
+  // by a clock that is not behind the store's. Each part is charged to its own window; 0: all to the present one.
+  std::uint64_t used_before = 0;
+  std::int64_t window = 0;
+  std::uint64_t keep = 0;     // units that the holder continues to spend; the rest of the slice is returned
   std::uint64_t unasked = 0;  // units used without a slice: charged, into debt if necessary
-  std::uint64_t want = 0;     // leased: units beyond those kept; approximate: demand since the last message
+  std::uint64_t want = 0;     // leased: units beyond those kept; approximate: the demand to provide for
   std::uint32_t nodes = 0;    // approximate: the number of nodes; 0: leased
   Duration lease{};           // how long a grant is leased
 };
@@ -63,9 +81,20 @@ struct Slice {
   std::uint64_t units = 0;
   std::uint64_t demand = 0;  // approximate: decaying sum over about ten exchanges
   std::int64_t until = 0;    // expiration
-  std::int64_t window = 0;   // start of its window; 0 for buckets
+  std::uint64_t used = 0;    // the holder's running total in the last message
 
   friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+struct LeaseTotals {
+  std::uint64_t count = 0;        // of slices
+  std::uint64_t units = 0;        // leased
+  std::uint64_t demand = 0;       // of all holders
+  std::int64_t first_expiry = 0;  // a lower bound
+  std::int64_t last_expiry = 0;   // an upper bound
+  std::int64_t window = 0;        // fixed windows: the start of the window of all slices; otherwise 0
+
+  friend bool operator==(const LeaseTotals&, const LeaseTotals&) = default;
 };
 
 class Ledger {
@@ -74,13 +103,16 @@ class Ledger {
   static constexpr std::uint64_t max_units = 0xffff'ffff;  // of one slice, and of a demand
   static constexpr std::uint64_t min_grant = 4;
 
-  std::vector<Slice> slices;  // in the order in which the holders first appeared
+  LeaseTotals totals;
+  // The known slices: all of them in a store's memory; in a replay, those that the script read, which are all if some
+  // may have expired.
+  std::vector<Slice> slices;
 
   // Charges and removes expired slices, in the order of expiration.
   template <class A>
   void expire(const typename A::Limit& limit, typename A::State& state, std::int64_t now);
 
-  // The units of the holder's slice that have expired.
+  // The units of the holder's slice that have expired. Call before expire().
   [[nodiscard]] std::uint64_t expired_of(std::uint64_t holder, std::int64_t now) const noexcept {
     const auto slice = std::ranges::find(slices, holder, &Slice::holder);
     return slice != slices.end() && slice->until <= now ? slice->units : 0;
@@ -90,7 +122,8 @@ class Ledger {
   template <class A>
   bool report(const typename A::Limit& limit, typename A::State& state, const SliceMessage& message, std::int64_t now);
 
-  // Like A::decide and A::peek, counting leased units. `retry_after` and `reset_after` assume that every slice is used.
+  // Like A::decide and A::peek, counting leased units. `retry_after` and `reset_after` assume that all leased units are
+  // used when the last slice expires.
   template <class A>
   Decision decide(const typename A::Limit& limit, typename A::State& state, Cost cost, std::int64_t now) const;
   template <class A>
@@ -114,8 +147,7 @@ class Ledger {
   template <class A>
   [[nodiscard]] std::int64_t forget_at(const typename A::Limit& limit, const typename A::State& state) const;
 
-  [[nodiscard]] std::uint64_t leased_units() const noexcept;
-  [[nodiscard]] std::uint64_t leased_to_others(std::uint64_t holder) const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return totals.count == 0; }
 
  private:
   template <class A>
@@ -131,11 +163,15 @@ class Ledger {
     if (micros(A::forget_at(limit, state)) <= now) state = {};
   }
 
-  // Charges used units at `at` or, for a window, in the window in which they were granted. The debt is at most one
-  // capacity: only a slice granted under earlier numbers can have more units.
+  // Charges used units at `at` or, for a window, in the window that starts at `window`. The debt is at most one
+  // capacity: only slices granted under earlier numbers can have more units.
   template <class A>
   static void charge(const typename A::Limit& limit, typename A::State& state, std::uint64_t units, std::int64_t window,
                      std::int64_t at) noexcept;
+  // Charges units of slices that expire at `at`.
+  template <class A>
+  void charge_expired(const typename A::Limit& limit, typename A::State& state, std::uint64_t units,
+                      std::int64_t at) const noexcept;
   template <class A>
   static std::uint64_t capacity(const typename A::Limit& limit) noexcept;
   template <class A>
@@ -144,36 +180,26 @@ class Ledger {
   template <class A>
   [[nodiscard]] std::int64_t window_at(const typename A::Limit& limit, const typename A::State& state,
                                        std::int64_t now) const noexcept;
-  template <class A>
-  [[nodiscard]] std::uint64_t leased_in(std::int64_t window) const noexcept;
   // The state as if all leased units were charged now.
   template <class A>
   [[nodiscard]] typename A::State with_leased(const typename A::Limit& limit, const typename A::State& state,
                                               std::int64_t now) const noexcept;
-  // Returns when a bucket will have room for a cost if every slice is charged when it expires.
+  // Returns when a bucket will have room for a cost if the leased units are charged at the last expiration.
   template <class A>
   [[nodiscard]] std::int64_t fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
                                      std::int64_t now) const;
-  [[nodiscard]] std::vector<Slice> by_end() const;
+  // The units of a holder's slice of an approximate limit.
+  [[nodiscard]] std::uint64_t share_of(const SliceMessage& message, std::uint64_t keep, std::uint64_t free,
+                                       std::uint64_t demand, std::uint64_t demand_of_others) const noexcept;
+  void remove(std::vector<Slice>::iterator slice) noexcept;
 };
 
-inline std::uint64_t Ledger::leased_units() const noexcept {
-  std::uint64_t sum = 0;
-  for (const Slice& slice : slices) sum += slice.units;
-  return sum;
-}
-
-inline std::uint64_t Ledger::leased_to_others(std::uint64_t holder) const noexcept {
-  std::uint64_t sum = 0;
-  for (const Slice& slice : slices) sum += slice.holder == holder ? 0 : slice.units;
-  return sum;
-}
-
-template <class A>
-std::uint64_t Ledger::leased_in(std::int64_t window) const noexcept {
-  std::uint64_t sum = 0;
-  for (const Slice& slice : slices) sum += slice.window == window ? slice.units : 0;
-  return sum;
+inline void Ledger::remove(std::vector<Slice>::iterator slice) noexcept {
+  totals.units -= std::min(totals.units, slice->units);
+  totals.demand -= std::min(totals.demand, slice->demand);
+  --totals.count;
+  slices.erase(slice);
+  if (totals.count == 0) totals = {};
 }
 
 template <class A>
@@ -223,20 +249,35 @@ void Ledger::charge(const typename A::Limit& limit, typename A::State& state, st
   }
 }
 
-inline std::vector<Slice> Ledger::by_end() const {
-  std::vector<Slice> ordered = slices;
-  std::ranges::stable_sort(ordered, {}, &Slice::until);
-  return ordered;
+template <class A>
+void Ledger::charge_expired(const typename A::Limit& limit, typename A::State& state, std::uint64_t units,
+                            std::int64_t at) const noexcept {
+  std::int64_t window = totals.window;
+  if constexpr (std::is_same_v<A, SlidingWindowCounter>) window = window_start(at, limit.window);
+  charge<A>(limit, state, units, window, at);
 }
 
 template <class A>
 void Ledger::expire(const typename A::Limit& limit, typename A::State& state, std::int64_t now) {
-  const auto has_expired = [&](const Slice& slice) { return slice.until <= now; };
-  if (std::ranges::none_of(slices, has_expired)) return;
-  for (const Slice& slice : by_end()) {
-    if (has_expired(slice)) charge<A>(limit, state, slice.units, slice.window, slice.until);
+  if (empty() || now < totals.first_expiry) return;
+  std::ranges::stable_sort(slices, {}, &Slice::until);
+  std::uint64_t lost = totals.units;
+  LeaseTotals live{.first_expiry = totals.last_expiry, .window = totals.window};
+  for (const Slice& slice : slices) {
+    lost -= std::min(lost, slice.units);
+    if (slice.until <= now) {
+      charge_expired<A>(limit, state, slice.units, slice.until);
+      continue;
+    }
+    ++live.count;
+    live.units += slice.units;
+    live.demand += slice.demand;
+    live.first_expiry = std::min(live.first_expiry, slice.until);
+    live.last_expiry = std::max(live.last_expiry, slice.until);
   }
-  std::erase_if(slices, has_expired);
+  charge<A>(limit, state, lost, window_at<A>(limit, state, now), now);
+  std::erase_if(slices, [&](const Slice& slice) { return slice.until <= now; });
+  totals = live.count == 0 ? LeaseTotals{} : live;
   forget_if_over<A>(limit, state, now);
 }
 
@@ -250,15 +291,29 @@ bool Ledger::report(const typename A::Limit& limit, typename A::State& state, co
   }
   if (message.number <= slice->number) return false;
   forget_if_over<A>(limit, state, now);
-  // Units granted in another window (the clock stepped back) are charged to that window.
-  const bool is_present = slice->window == window_at<A>(limit, state, now);
-  const std::uint64_t keep = is_present ? std::min(message.keep, slice->units) : 0;
-  const std::uint64_t back = std::min(message.back, slice->units - keep);
-  const std::uint64_t used = slice->units - keep - back;
+  const std::uint64_t charged_so_far = message.used < slice->used ? 0 : slice->used;  // 0: the total starts again
+  const std::uint64_t used = std::min(slice->units, message.used - charged_so_far);
+  const std::int64_t window = window_at<A>(limit, state, now);
+  std::int64_t charged_window = window;
+  std::uint64_t keep = std::min(message.keep, slice->units - used);
+  if constexpr (std::is_same_v<A, FixedWindow>) {
+    charged_window = totals.window;
+    if (totals.window != window) keep = 0;  // the clock stepped back: what was granted cannot be spent any more
+  }
+  totals.units -= std::min(totals.units, slice->units - keep);
   slice->units = keep;
   slice->number = message.number;
-  charge<A>(limit, state, used, slice->window, now);
-  charge<A>(limit, state, message.unasked, window_at<A>(limit, state, now), now);
+  slice->used = message.used;
+  if constexpr (std::is_same_v<A, SlidingWindowCounter>) {
+    const std::int64_t theirs = message.window == 0 ? window : message.window;
+    const std::uint64_t before = std::min(used, message.used_before - std::min(message.used_before, charged_so_far));
+    charge<A>(limit, state, before, std::min(theirs - limit.window, window), now);
+    charged_window = std::min(theirs, window);
+    charge<A>(limit, state, used - before, charged_window, now);
+  } else {
+    charge<A>(limit, state, used, charged_window, now);
+  }
+  charge<A>(limit, state, message.unasked, window, now);
   return true;
 }
 
@@ -267,15 +322,10 @@ std::int64_t Ledger::window_at(const typename A::Limit& limit, const typename A:
                                std::int64_t now) const noexcept {
   if constexpr (is_bucket<A>) {
     return 0;
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    return std::max({window_start(now, limit.window), state.end - limit.window, totals.window});
   } else {
-    std::int64_t window = window_start(now, limit.window);
-    if constexpr (std::is_same_v<A, FixedWindow>) {
-      window = std::max(window, state.end - limit.window);
-    } else {
-      window = std::max(window, state.start);
-    }
-    for (const Slice& slice : slices) window = std::max(window, slice.window);
-    return window;
+    return std::max(window_start(now, limit.window), state.start);
   }
 }
 
@@ -284,10 +334,12 @@ typename A::State Ledger::with_leased(const typename A::Limit& limit, const type
                                       std::int64_t now) const noexcept {
   typename A::State with = state;
   if constexpr (is_bucket<A>) {
-    const std::uint64_t units = std::min(leased_units(), limit.burst);
+    const std::uint64_t units = std::min(totals.units, limit.burst);
     if (units > 0) with.set_used(limit.sum(state.used(limit, now), limit.worth(units)), now);
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    charge<A>(limit, with, totals.units, totals.window, now);
   } else {
-    for (const Slice& slice : slices) charge<A>(limit, with, slice.units, slice.window, now);
+    charge<A>(limit, with, totals.units, window_at<A>(limit, state, now), now);
   }
   return with;
 }
@@ -295,20 +347,15 @@ typename A::State Ledger::with_leased(const typename A::Limit& limit, const type
 template <class A>
 std::int64_t Ledger::fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
                              std::int64_t now) const {
-  std::uint64_t leased_then = leased_units();
-  std::int64_t from = now;
-  const auto fits = [&]() -> std::optional<std::int64_t> {
-    if (leased_then > limit.burst || cost.units() > limit.burst - leased_then) return {};
-    const FineSpan room = limit.difference(limit.fill, limit.worth(leased_then + cost.units()));
+  const auto fits = [&](std::uint64_t leased, std::int64_t from) -> std::optional<std::int64_t> {
+    if (leased > limit.burst || cost.units() > limit.burst - leased) return {};
+    const FineSpan room = limit.difference(limit.fill, limit.worth(leased + cost.units()));
     return from + limit.difference(state.used(limit, from), room).rounded_up().count();
   };
-  for (const Slice& slice : by_end()) {
-    if (const auto at = fits(); at && *at < slice.until) return *at;
-    from = std::max(from, slice.until);
-    charge<A>(limit, state, slice.units, slice.window, from);
-    leased_then -= slice.units;
-  }
-  return *fits();
+  if (const auto at = fits(totals.units, now); at && *at < totals.last_expiry) return *at;
+  const std::int64_t from = std::max(now, totals.last_expiry);
+  charge<A>(limit, state, totals.units, 0, from);
+  return *fits(0, from);
 }
 
 template <class A>
@@ -329,16 +376,30 @@ Decision Ledger::peek(const typename A::Limit& limit, const typename A::State& s
   typename A::State with = with_leased<A>(limit, state, now);
   Decision decision = A::decide(limit, with, cost, instant_at(now));
   if constexpr (is_bucket<A>) {
-    if (slices.empty()) return decision;
+    if (empty()) return decision;
     if (!decision.admitted && decision.retry_after) {
       decision.retry_after = Duration{fits_at<A>(limit, state, cost, now) - now};
     }
     typename A::State later = state;
     if (decision.admitted) (void)A::decide(limit, later, cost, instant_at(now));
-    for (const Slice& slice : by_end()) charge<A>(limit, later, slice.units, slice.window, std::max(now, slice.until));
+    charge<A>(limit, later, totals.units, 0, std::max(now, totals.last_expiry));
     decision.reset_after = std::max(Duration::zero(), A::forget_at(limit, later) - instant_at(now));
   }
   return decision;
+}
+
+inline std::uint64_t Ledger::share_of(const SliceMessage& message, std::uint64_t keep, std::uint64_t free,
+                                      std::uint64_t demand, std::uint64_t demand_of_others) const noexcept {
+  const std::uint64_t want = std::min(message.want, max_units);
+  const std::uint64_t unused = free + totals.units;  // available without the leased units
+  const std::uint64_t others = totals.units - std::min(totals.units, keep);
+  const std::uint64_t counted = std::min(unused, max_units);
+  const std::uint64_t least = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
+  const std::uint64_t all = demand + demand_of_others;
+  std::uint64_t part = least;
+  if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));
+  part = std::min(part, least + 4 * want);  // the rest is left for other holders
+  return std::max(keep, std::min(part, unused - std::min(unused, others)));
 }
 
 template <class A>
@@ -347,43 +408,45 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   SliceAnswer answer{.taken = true, .over = over<A>(limit, state, now)};
   const std::int64_t window = window_at<A>(limit, state, now);
   auto slice = find(message.holder);
-  const std::uint64_t keep = slice == slices.end() ? 0 : slice->units;
-  const std::uint64_t leased_now = is_bucket<A> ? leased_units() : leased_in<A>(window);
+  const bool is_known = slice != slices.end();
+  const std::uint64_t keep = is_known ? slice->units : 0;
   const std::uint64_t free = A::peek(limit, with_leased<A>(limit, state, now), Cost{0}, instant_at(now)).remaining;
-  const bool has_room = slice != slices.end() || slices.size() < max_slices;
   const std::uint64_t want = std::min(message.want, max_units);
 
   std::uint64_t units = keep;
   std::uint64_t demand = 0;
   if (message.nodes == 0) {
     const std::uint64_t half = capacity<A>(limit) / 2;
-    const std::uint64_t more = std::min({want, free / 2, half - std::min(half, leased_now)});
+    const std::uint64_t more = std::min({want, free / 2, half - std::min(half, totals.units)});
     if (more >= min_grant) units = std::min(keep + more, max_units);
-  } else {
-    const std::uint64_t others = leased_now - keep;
-    const std::uint64_t unused = free + leased_now;  // available without the leased units
-    std::uint64_t all = 0;
-    for (const Slice& other : slices) all += other.holder == message.holder ? 0 : other.demand;
-    demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, max_units);
-    all += demand;
-    const std::uint64_t counted = std::min(unused, max_units);
-    const std::uint64_t least = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
-    std::uint64_t part = least;
-    if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));
-    part = std::min(part, least + 4 * want);  // the rest is left for other holders
-    units = std::max(keep, std::min(part, unused - std::min(unused, others)));
+  } else if (want > 0) {
+    const std::uint64_t before = is_known ? slice->demand : 0;
+    demand = std::min(before - before / 10 + want, max_units);
+    units = share_of(message, keep, free, demand, totals.demand - std::min(totals.demand, before));
   }
 
-  const bool stays = units > 0 || message.nodes > 0;
-  if (!has_room || !stays) {
-    if (slice != slices.end()) slices.erase(slice);
+  // A holder of an approximate limit that gets nothing stays known, so that its demand counts.
+  const bool stays = units > 0 || (message.nodes > 0 && want > 0);
+  if (!stays || (!is_known && totals.count >= max_slices)) {
+    if (is_known) remove(slice);
     answer.left = free;
     return answer;
   }
-  if (slice == slices.end()) slice = slices.insert(slices.end(), {.holder = message.holder});
   std::int64_t until = now + message.lease.count();
-  if constexpr (!is_bucket<A>) until = std::min(until, window + limit.window);
-  *slice = {message.holder, message.number, units, demand, until, window};
+  if constexpr (std::is_same_v<A, FixedWindow>) {
+    until = std::min(until, window + limit.window);
+    totals.window = window;
+  }
+  if (!is_known) {
+    ++totals.count;
+    slice = slices.insert(slices.end(), {.holder = message.holder});
+  }
+  const bool is_only = totals.count == 1;
+  totals.units += units - keep;
+  totals.demand += demand - std::min(totals.demand, slice->demand);
+  totals.first_expiry = is_only ? until : std::min(totals.first_expiry, until);
+  totals.last_expiry = is_only ? until : std::max(totals.last_expiry, until);
+  *slice = {message.holder, message.number, units, demand, until, message.used};
   answer.units = units;
   answer.lasts = Duration{until - now};
   answer.left = free - std::min(free, units - keep);
@@ -392,20 +455,16 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
 
 template <class A>
 std::int64_t Ledger::forget_at(const typename A::Limit& limit, const typename A::State& state) const {
-  std::int64_t at = micros(A::forget_at(limit, state));
+  const std::int64_t at = std::max(micros(A::forget_at(limit, state)), totals.last_expiry);
   if constexpr (is_bucket<A>) {
     typename A::State later = state;
-    for (const Slice& slice : by_end()) {
-      charge<A>(limit, later, slice.units, slice.window, slice.until);
-      at = std::max({at, slice.until, micros(A::forget_at(limit, later))});
-    }
+    charge<A>(limit, later, totals.units, 0, totals.last_expiry);
+    return std::max(at, micros(A::forget_at(limit, later)));
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    return std::max(at, totals.window + limit.window);
   } else {
-    for (const Slice& slice : slices) {
-      const std::int64_t windows = std::is_same_v<A, FixedWindow> ? 1 : 2;
-      at = std::max({at, slice.until, slice.window + windows * limit.window});
-    }
+    return std::max(at, window_start(totals.last_expiry, limit.window) + 2 * limit.window);
   }
-  return at;
 }
 
 }  // namespace weir::core

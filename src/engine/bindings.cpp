@@ -225,7 +225,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
   store::SliceTable::Options options{
       .rule = live.rule, .capacity = numbers.capacity(), .lease = limit.consistency.lease, .holder = slice_holder_};
   if (effective.kind == policy::Consistency::approximate) {
-    options.approximate = {numbers, limit.consistency.sync};
+    options.approximate = {numbers, policy::effective_sync(limit, numbers)};
     options.max_keys = max_approximate_keys;
   }
   slices_.push_back(std::make_shared<store::SliceTable>(std::move(options)));

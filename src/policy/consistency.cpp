@@ -1,5 +1,7 @@
 #include "policy/consistency.h"
 
+#include <algorithm>
+
 #include "core/rule.h"
 
 namespace weir::policy {
@@ -10,7 +12,7 @@ constexpr std::uint64_t shares = 4;
 
 // A limit needs this many units per node for a steady error of at most 1 %.
 constexpr std::uint64_t units_per_node = 250;
-constexpr std::int64_t syncs_per_window = 10;
+constexpr std::int64_t syncs_per_window = 10;  // per window or time to fill, at least
 
 std::uint64_t allowance_of(const Limit& numbers, std::uint64_t nodes) noexcept {
   return numbers.capacity() / (shares * nodes);
@@ -24,6 +26,7 @@ WhyExact why_exact(const CompiledLimit& limit, const Limit& numbers, std::uint64
   if (limit.mode == Mode::shadow) return WhyExact::shadow;
   if (numbers.capacity() < min_divided) return WhyExact::small;
   const bool is_approximate = limit.consistency.kind == Consistency::approximate;
+  if (is_approximate && core::time_to_fill(numbers) < syncs_per_window * min_sync) return WhyExact::brief;
   if (is_approximate && allowance_of(numbers, nodes) == 0) return WhyExact::no_allowance;
   return WhyExact::not_exact;
 }
@@ -34,6 +37,10 @@ EffectiveConsistency effective_consistency(const CompiledLimit& limit, const Lim
                                            std::uint64_t nodes) noexcept {
   const WhyExact why = why_exact(limit, numbers, nodes);
   return {why == WhyExact::not_exact ? limit.consistency.kind : Consistency::exact, why};
+}
+
+Duration effective_sync(const CompiledLimit& limit, const Limit& numbers) noexcept {
+  return std::clamp(core::time_to_fill(numbers) / syncs_per_window, min_sync, limit.consistency.sync);
 }
 
 std::uint64_t largest_slice(const Limit& numbers) noexcept {
@@ -53,13 +60,10 @@ ApproximateBound approximate_bound(const Limit& numbers, std::uint64_t nodes) no
   return bound;
 }
 
-SteadyError steady_error(const Limit& numbers, Duration sync, std::uint64_t nodes) noexcept {
+SteadyError steady_error(const Limit& numbers, std::uint64_t nodes) noexcept {
   SteadyError error;
   error.min_limit = units_per_node * nodes;
   error.is_large_enough = numbers.capacity() >= error.min_limit;
-  error.per = core::time_to_fill(numbers);
-  error.min_per = syncs_per_window * sync;
-  error.is_long_enough = error.per >= error.min_per;
   return error;
 }
 

@@ -2,6 +2,7 @@
 // limit's numbers and the number of nodes, which is at least 1. Used by lint, explain and the engine.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "policy/ruleset.h"
@@ -27,6 +28,7 @@ enum class WhyExact : std::uint8_t {
   calendar,      // its windows follow the calendar
   small,         // below min_divided
   no_allowance,  // approximate: the allowance of each node would be 0
+  brief,         // approximate: the window, or the time to fill, is shorter than ten times min_sync
 };
 
 struct EffectiveConsistency {
@@ -40,6 +42,13 @@ struct EffectiveConsistency {
 // exactly.
 [[nodiscard]] EffectiveConsistency effective_consistency(const CompiledLimit& limit, const Limit& numbers,
                                                          std::uint64_t nodes) noexcept;
+
+// The minimum time between the exchanges of an approximate limit, written or effective.
+inline constexpr Duration min_sync = std::chrono::milliseconds(20);
+
+// The time between the exchanges of an approximate limit: as written, but at most a tenth of the window or of the time
+// to fill, so that nodes do not deny what the limit would admit.
+[[nodiscard]] Duration effective_sync(const CompiledLimit& limit, const Limit& numbers) noexcept;
 
 // The maximum number of units that one node holds at a time of a leased limit.
 [[nodiscard]] std::uint64_t largest_slice(const Limit& numbers) noexcept;
@@ -62,11 +71,8 @@ struct ApproximateBound {
 struct SteadyError {
   std::uint64_t min_limit = 0;  // the minimum limit or burst
   bool is_large_enough = false;
-  Duration per{};  // the window, or the time to fill
-  Duration min_per{};
-  bool is_long_enough = false;
 };
 
-[[nodiscard]] SteadyError steady_error(const Limit& numbers, Duration sync, std::uint64_t nodes) noexcept;
+[[nodiscard]] SteadyError steady_error(const Limit& numbers, std::uint64_t nodes) noexcept;
 
 }  // namespace weir::policy

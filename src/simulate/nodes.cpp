@@ -50,6 +50,8 @@ std::string_view text_of(WhyExact why) noexcept {
       return " (small)";
     case WhyExact::no_allowance:
       return " (too little for each)";
+    case WhyExact::brief:
+      return " (brief)";
     case WhyExact::calendar:
       return " (calendar)";
   }

@@ -68,8 +68,9 @@ inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 struct SliceExchange {
   core::SliceMessage message;
   core::SliceAnswer answer;
-  std::uint64_t leased_to_others = 0;  // if denied: units leased to other holders
-  bool is_sent = true;                 // false: the message only names the holder
+  // If denied: units leased to other holders; without a message, to all holders.
+  std::uint64_t leased_to_others = 0;
+  bool is_sent = true;  // false: the message only names the holder
 };
 
 // Additions of a wrapping store to a check of `decide`. Stored in that store's own memory, next to its copy of the

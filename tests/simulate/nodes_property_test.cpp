@@ -141,8 +141,8 @@ RC_GTEST_PROP(NodesProperties, SharedStatesDecideAsTheCore, ()) {
           *rc::gen::arbitrary<bool>()) {
         const core::SliceMessage message{.holder = *rc::gen::inRange<std::uint64_t>(1, 4),
                                          .number = ++number - *rc::gen::inRange<std::uint64_t>(0, 2),
+                                         .used = 3 * number + *rc::gen::inRange<std::uint64_t>(0, 8),
                                          .keep = *rc::gen::inRange<std::uint64_t>(0, 8),
-                                         .back = *rc::gen::inRange<std::uint64_t>(0, 8),
                                          .want = *rc::gen::inRange<std::uint64_t>(0, 20),
                                          .lease = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
         extensions.emplace_back().send(message);

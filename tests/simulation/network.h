@@ -78,8 +78,10 @@ class Network final : public store::Store {
     auto packet = std::make_shared<Packet>(group, world_.queue.now(), node_->ticks());
     packet->id = ++last_id_;
     waiting_[packet->id] = &group;
-    for (const store::Check& check : group.checks) {
-      if (check.message() != nullptr) node_->spent[check.key] = 0;
+    for (const store::Check& check : packet->group.checks) {
+      if (check.message() == nullptr) continue;
+      node_->spent[check.key] = 0;
+      if (world_.mutant == Mutant::used_counted_twice) report_again(check);
     }
     at_node(world_.queue, *node_, world_.queue.now() + world_.plan.timeout, [this, id = packet->id] {
       const auto found = waiting_.find(id);
@@ -92,6 +94,16 @@ class Network final : public store::Store {
       carry(std::make_shared<Packet>(*packet));
     }
     carry(std::move(packet));
+  }
+
+  // Adds to a message what unanswered ones have reported.
+  void report_again(const store::Check& check) {
+    Reported& of = reported_[check.key];
+    core::SliceMessage& message = check.message()->message;
+    if (of.is_unanswered) of.again += of.used - of.answered;
+    of.used = message.used;
+    of.is_unanswered = true;
+    message.used += of.again;
   }
 
   void carry(std::shared_ptr<Packet> packet) {
@@ -114,6 +126,8 @@ class Network final : public store::Store {
       check.decision = told.decision;
       if (told.message() == nullptr) continue;
       check.message()->answer = told.message()->answer;
+      reported_[check.key].is_unanswered = false;
+      reported_[check.key].answered = reported_[check.key].used;
       core::SliceAnswer& answer = check.message()->answer;
       if (answer.units > 0) node_->slice_windows[check.key] = packet.windows[i];
       if (world_.mutant == Mutant::time_from_answer) {
@@ -148,8 +162,17 @@ class Network final : public store::Store {
     return world_.random.between(50, is_bad() ? longest : std::min<Micros>(longest, 1'000));
   }
 
+  // What messages about one key have reported, for a mutant.
+  struct Reported {
+    std::uint64_t used = 0;
+    std::uint64_t answered = 0;
+    std::uint64_t again = 0;
+    bool is_unanswered = false;
+  };
+
   World& world_;
   Node* node_ = nullptr;
+  std::map<std::string, Reported> reported_;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, store::Group*> waiting_;
 };

@@ -38,13 +38,16 @@ struct NodeLimit {
       states.table = table.get();
       terms.charges_back = true;
     }
-    if (of.consistency == Consistency::exact) return;
+    // As policy::effective_sync: at least ten exchanges per window or time to fill, or exact decisions.
+    const Duration sync = std::min(Duration{plan.lease / 4}, core::time_to_fill(limit) / 10);
+    const bool is_brief = of.consistency == Consistency::approximate && sync < std::chrono::milliseconds(20);
+    if (of.consistency == Consistency::exact || is_brief) return;
     store::SliceTable::Options options{.rule = states.rule,
                                        .capacity = limit.capacity(),
                                        .lease = Duration{plan.lease},
                                        .max_keys = plan.max_slices,
                                        .holder = std::move(holder)};
-    if (of.consistency == Consistency::approximate) options.approximate = {limit, Duration{plan.lease / 4}};
+    if (of.consistency == Consistency::approximate) options.approximate = {limit, sync};
     slices = std::make_shared<store::SliceTable>(std::move(options));
     terms.slices = slices.get();
   }
@@ -103,6 +106,7 @@ class Node {
   // By key on the store: the window of the slice, and what was spent of it since the last message was sent.
   std::map<std::string, Micros> slice_windows;
   std::map<std::string, std::uint64_t> spent;
+  std::map<std::string, std::uint64_t> spent_in_all;  // since the start
 
  private:
   const double drift_;

@@ -110,6 +110,7 @@ inline void Simulation::note_answer(Request& request) {
     if (check.path == store::Path::slice || check.path == store::Path::approximate) {
       sums_.on_slices += units;
       request.node.spent[check.key] += units;
+      request.node.spent_in_all[check.key] += units;
       // It must belong to the window in which it is spent.
       const Micros length = numbers_[i].rate().per.count();
       const Micros present = core::window_start(core::micros(request.asked_by_store), length);
@@ -225,7 +226,7 @@ inline void Simulation::leap(Micros by) {
   if (by > 0) {
     for_each_key([&](std::size_t limit, std::size_t key) {
       if (by <= plan_.lease / 5 && is_bucket(limit)) return;
-      bound(limit, key).add_credit(store_.time(queue_.now()), store_.ledger(shared_key(limit, key)).leased_units());
+      bound(limit, key).add_credit(store_.time(queue_.now()), store_.ledger(shared_key(limit, key)).totals.units);
     });
   }
   if (by < 0) {
@@ -234,6 +235,9 @@ inline void Simulation::leap(Micros by) {
     for_each_key([&](std::size_t limit, std::size_t key) {
       bound(limit, key).step_back(now);
       bound(limit, key).add_credit(now, plan_.nodes * allowance(limit));
+      // A counter's slices belong to no window: units granted in a later window are spent in an earlier one.
+      const bool is_counter = numbers_[limit].algorithm() == Algorithm::sliding_window_counter;
+      if (is_counter) bound(limit, key).add_credit(now, store_.ledger(shared_key(limit, key)).totals.units);
     });
   }
   store_.leap(queue_.now(), by);
@@ -242,7 +246,7 @@ inline void Simulation::leap(Micros by) {
 inline void Simulation::lose_states(bool all) {
   for_each_key([&](std::size_t limit, std::size_t key) {
     const std::string name = shared_key(limit, key);
-    const std::uint64_t lost = all ? store_.ledger(name).leased_units() : store_.lost_by_failover(name);
+    const std::uint64_t lost = all ? store_.ledger(name).totals.units : store_.lost_by_failover(name);
     bound(limit, key).add_credit(store_.time(queue_.now()), lost);
     if (all) bound(limit, key).forget(store_.time(queue_.now()));
   });
@@ -298,13 +302,31 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
       const core::SliceMessage& said = check.message()->message;
       const core::SliceAnswer& answer = check.message()->answer;
       const auto slice = std::ranges::find(ledger.slices, said.holder, &core::Slice::holder);
-      if (slice != ledger.slices.end()) packet.windows[i] = slice->window;
+      if (slice != ledger.slices.end()) {
+        // A counter's units count where they are spent, but not earlier than where they were granted.
+        const bool is_counter = numbers_[limit].algorithm() == Algorithm::sliding_window_counter;
+        const Micros length = numbers_[limit].rate().per.count();
+        packet.windows[i] =
+            is_counter ? core::window_start(core::micros(store_.clock(now)), length) : ledger.totals.window;
+      }
+      std::uint64_t reported = 0;
+      for (std::uint64_t table = 0; table < node.holder->tables; ++table) {
+        reported += store_.reported(check.key, node.holder->id + table);
+      }
+      // What a group of two limits spends and cannot put back is reported, too; and a message that is overtaken, or
+      // arrives twice, can start a slice again.
+      const bool is_orderly = plan_.both == 0 && plan_.network.doubled == 0 && plan_.network.late == 0;
+      if (reported > node.spent_in_all[check.key] && forgot_at_ < 0 && is_orderly) {
+        fail("a node has reported " + std::to_string(reported) + " units as used, and spent " +
+                 std::to_string(node.spent_in_all[check.key]),
+             static_cast<int>(key), now);
+      }
       if (now < node.not_covered_until) bound(limit, key).add_credit(packet.applied, answer.units);
       trace_.add({now, answer.taken ? "is accepted" : "is rejected", node.index, static_cast<int>(key),
                   !trace_.prints()
                       ? ""
                       : "limit " + std::to_string(limit) + ", message " + std::to_string(said.number) + ", keeps " +
-                            std::to_string(said.keep) + ", gives back " + std::to_string(said.back) + ", wants " +
+                            std::to_string(said.keep) + ", used " + std::to_string(said.used) + ", wants " +
                             std::to_string(said.want) + "; has " + std::to_string(answer.units) + ", expired " +
                             std::to_string(answer.expired) + ", left " + std::to_string(answer.left)});
     }
@@ -312,7 +334,7 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
       bound(limit, key).add_credit(packet.applied, check.cost.units());
     }
     if (!store_.is_balanced(check.key)) {
-      fail("the ledger holds " + std::to_string(ledger.leased_units()) + " units, by the messages " +
+      fail("the ledger holds " + std::to_string(ledger.totals.units) + " units, by the messages " +
                std::to_string(store_.accounts()[check.key].held()),
            static_cast<int>(key), now);
     }

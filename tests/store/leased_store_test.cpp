@@ -28,6 +28,7 @@ class Node final : public Callback {
         table_(std::make_shared<SliceTable>(SliceTable::Options{.rule = core::compile(limit),
                                                                 .capacity = limit.capacity(),
                                                                 .lease = lease,
+                                                                .min_requests = 1,
                                                                 .max_keys = 16,
                                                                 .holder = holder_})),
         store_(shared, [this] { return shared_.now.time_since_epoch().count() - skew_; }) {

@@ -19,7 +19,12 @@ constexpr table::KeyHash alice{1};
 
 SliceTable::Options slice_options(const std::shared_ptr<SliceHolder>& holder) {
   const Limit limit = *Limit::token_bucket({{1, Duration(1s)}, 100});
-  return {.rule = core::compile(limit), .capacity = limit.capacity(), .lease = 1s, .max_keys = 4, .holder = holder};
+  return {.rule = core::compile(limit),
+          .capacity = limit.capacity(),
+          .lease = 1s,
+          .min_requests = 1,
+          .max_keys = 4,
+          .holder = holder};
 }
 
 class SliceTableTest : public testing::Test {
@@ -101,7 +106,7 @@ TEST_F(SliceTableTest, ARetiredTableGivesBackWhatItHas) {
   table_.give_back_all(1, due);
   ASSERT_EQ(due.size(), 1U);
   EXPECT_EQ(due[0].shared_key, "alice");
-  EXPECT_EQ(due[0].message.back, 10U);
+  EXPECT_EQ(due[0].message.used + due[0].message.keep, 0U) << "everything is returned";
   EXPECT_EQ(due[0].message.want, 0U);
   EXPECT_EQ(table_.take(alice, Cost{1}, 1).answer, SliceTable::Answer::ask);
 }

@@ -29,6 +29,9 @@ class GroupTrace {
   // Opens receipts by decisions, settles and extends them, and reports in between.
   void reserve() { reserves_ = true; }
 
+  // The time of the last batch, if the test sets it.
+  void set_time(Instant now) { time_ = now; }
+
   // Uses durations that pass while a test runs.
   void be_quick() { is_quick_ = true; }
 
@@ -270,6 +273,13 @@ class GroupTrace {
     }
   }
 
+  // The start of a window near the time of the last batch; sometimes none.
+  std::int64_t next_window(const Family& family) {
+    if (one_in(3)) return 0;
+    const std::int64_t present = core::window_start(core::micros(time_), family.window.count());
+    return std::max<std::int64_t>(0, present + (static_cast<std::int64_t>(below(4)) - 2) * family.window.count());
+  }
+
   // One of three.
   std::uint64_t next_holder() { return UINT64_MAX - below(3); }
 
@@ -279,8 +289,10 @@ class GroupTrace {
     core::SliceMessage message;
     message.holder = next_holder();
     message.number = one_in(6) ? number_ - below(std::min<std::uint64_t>(number_, 3)) : ++number_;
+    message.used = one_in(8) ? below(1'000) : used_ += std::min(units_for(capacity), std::uint64_t{UINT32_MAX});
+    message.used_before = one_in(2) ? 0 : message.used - below(std::min<std::uint64_t>(message.used, 9) + 1);
+    message.window = next_window(family);
     message.keep = units_for(capacity);
-    message.back = units_for(capacity);
     message.unasked = one_in(4) ? units_for(capacity) : 0;
     message.want = units_for(capacity);
     message.nodes = one_in(2) ? 0 : static_cast<std::uint32_t>(1 + below(64));
@@ -329,6 +341,8 @@ class GroupTrace {
   std::mt19937_64 random_;
   bool leases_ = false;
   std::uint64_t number_ = 1;
+  std::uint64_t used_ = 0;
+  Instant time_{};
   std::deque<OwnExtension> extensions_;
   std::deque<Holdings> holdings_;
   bool reserves_ = false;

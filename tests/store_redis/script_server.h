@@ -24,10 +24,10 @@ class ScriptServer {
     ask({"SCRIPT", "LOAD", script_source()});
     digest_of_expiry_ = std::string(
         ask({"SCRIPT", "LOAD",
-             "local function has_slices(text) local from = string.find(text, '[#|]') or 0 "
-             "if string.sub(text, from, from) == '|' then return true end "
+             "local function has_slices(text) local from = string.find(text, '[#!]') or 0 "
+             "if string.sub(text, from, from) == '!' then return true end "
              "if from > 0 then local open, ids = struct.unpack('<I2I2', text, from + 1) "
-             "from = from + 12 + open * 48 + ids * 24 end return string.find(text, '|', from + 1, true) end "
+             "from = from + 12 + open * 48 + ids * 24 end return string.sub(text, from + 1, from + 1) == '!' end "
              "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
              "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
              "not (ARGV[i + 1] == 'bucket' and has_slices(redis.call('GET', key))) then "

@@ -1,8 +1,10 @@
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include <fmt/core.h>
 
+#include "core/rule.h"
 #include "policy/consistency.h"
 #include "policy/rules.h"
 #include "policy/tools/lint_rules.h"
@@ -57,10 +59,23 @@ void warn_of_no_allowance(const Subject& subject, const TierNumbers& tier, Probl
       tier.who, name_of_size(tier.limit), tier.limit.capacity(), subject.nodes, nodes_advice);
 }
 
+std::string span_of(const Limit& numbers) {
+  const Duration per = std::chrono::ceil<std::chrono::milliseconds>(core::time_to_fill(numbers));
+  const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
+  return fmt::format("{} {}", span, duration_text(per));
+}
+
+void warn_of_brief(const Subject& subject, const TierNumbers& tier, Problems& problems) {
+  problems.warning(subject.written.consistency.at, rule::approximate_sync,
+                   "{} {}, but 'consistency: approximate' needs at least {}, 10 times the minimum sync: it is decided "
+                   "exactly; use 'consistency: exact' or 'leased'",
+                   tier.who, span_of(tier.limit), duration_text(10 * min_sync));
+}
+
 void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Problems& problems) {
   const Limit& numbers = tier.limit;
   const Duration sync = subject.limit.consistency.sync;
-  const SteadyError error = steady_error(numbers, sync, subject.nodes);
+  const SteadyError error = steady_error(numbers, subject.nodes);
   const Mark at = subject.written.consistency.at;
   if (!error.is_large_enough) {
     problems.warning(at, rule::approximate_nodes,
@@ -68,13 +83,12 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
                      "of {} nodes; use 'consistency: leased' if that matters, or {}",
                      tier.who, name_of_size(numbers), numbers.capacity(), error.min_limit, subject.nodes, nodes_advice);
   }
-  if (!error.is_long_enough) {
-    const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
-    problems.warning(at, rule::approximate_sync,
-                     "{} {} {}: 'consistency: approximate' may be off by more than 1 % below {}, 10 times the sync of "
-                     "{}; use a shorter sync, or 'consistency: leased'",
-                     tier.who, span, duration_text(std::chrono::ceil<std::chrono::milliseconds>(error.per)),
-                     duration_text(error.min_per), duration_text(sync));
+  if (const Duration effective = effective_sync(subject.limit, numbers); effective < sync) {
+    problems.warning(
+        at, rule::approximate_sync,
+        "{} {}, less than 10 times the sync of {}: nodes exchange counts every {} instead; write 'sync: {}'", tier.who,
+        span_of(numbers), duration_text(sync), duration_text(effective),
+        duration_text(std::chrono::floor<std::chrono::milliseconds>(effective)));
   }
 }
 
@@ -98,6 +112,9 @@ void consistency(const Subject& subject, Problems& problems) {
         break;
       case WhyExact::no_allowance:
         warn_of_no_allowance(subject, tier, problems);
+        break;
+      case WhyExact::brief:
+        warn_of_brief(subject, tier, problems);
         break;
       case WhyExact::not_exact:
         if (effective.kind == Consistency::approximate) warn_of_steady_error(subject, tier, problems);

@@ -33,13 +33,14 @@ std::uint32_t SliceTable::nodes() const noexcept {
 }
 
 SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now) {
-  record.demand_since = std::min(record.demand_since + cost.units(), core::Ledger::max_units);
+  record.since.units = std::min(record.since.units + cost.units(), core::Ledger::max_units);
+  ++record.since.requests;
   Taken taken;
   taken.answer = Answer::spent;
   taken.number = record.number;
   taken.renews = renewal_is_due(record, now);
   if (cost.units() == 0 || (record.is_live(now) && cost.units() <= record.rest)) {
-    record.rest -= cost.units();
+    take_from_slice(record, cost);
     taken.decision = admitted(record, now);
   } else if (spend_allowance(record, cost, now)) {
     taken.on = On::allowance;
@@ -64,10 +65,8 @@ bool SliceTable::has_plenty(const Record& record) const noexcept {
 
 bool SliceTable::spend_allowance(Record& record, Cost cost, Ticks now) const noexcept {
   if (now < record.confirmed_until && !has_plenty(record)) return false;
-  if (now >= record.allowance_until) {
-    record.allowance = allowance();
-    record.lost = 0;
-  }
+  if (now >= record.lost_until) record.lost = 0;
+  if (now >= record.allowance_until) record.allowance = allowance() - std::min(allowance(), record.lost);
   if (cost.units() > record.allowance) return false;
   record.allowance -= cost.units();
   record.unasked += cost.units();
@@ -170,13 +169,23 @@ void SliceTable::keep_uncharged(Record& record, std::uint64_t units, Ticks now) 
 
 // The functions below build messages and apply their answers.
 
-// Keeps at most the demand since the last message and returns the rest.
+// True if the key is worth a slice: it is asked for often, or little is left, so that the allowance may not be spent.
+bool SliceTable::deserves_slice(const Record& record, Ticks now) const noexcept {
+  if (record.wants_slice || (now < record.confirmed_until && !has_plenty(record))) return true;
+  return record.since.requests > options_.max_unleased ||
+         demand(record, now).requests > 4 * options_.max_unleased;  // a lease is four syncs
+}
+
+// Keeps at most the demand of a sync and returns the rest.
 core::SliceMessage SliceTable::exchange(Record& record, std::string_view shared_key, Ticks now) {
-  const std::uint64_t keep = record.is_live(now) ? std::min(record.rest, record.demand_since) : 0;
-  core::SliceMessage message_out = message(record, shared_key, keep, record.rest - keep, record.demand_since);
+  const std::uint64_t expected = std::max({record.since.units, demand(record, now).units / 4, std::uint64_t{1}});
+  const std::uint64_t want = deserves_slice(record, now) ? expected : 0;
+  const std::uint64_t keep = record.is_live(now) ? std::min(record.rest, want) : 0;
+  core::SliceMessage message_out = message(record, shared_key, keep, want);
   message_out.nodes = nodes();
   send_unasked(record, message_out, now);
-  record.demand_since = 0;
+  record.since = {};
+  record.is_returned = record.wants_slice = false;
   record.sent_at = now;
   // Shifted by up to a tenth of a sync, so that messages do not all come at once.
   const auto sync = static_cast<std::uint64_t>(options_.approximate->sync.count());
@@ -193,25 +202,27 @@ void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks
 
 void SliceTable::record_answer(Record& record, const core::SliceAnswer& answer, std::uint64_t kept,
                                Ticks now) noexcept {
-  const bool is_returned = record.wanted == 0 && answer.units == 0;
-  record.was_unavailable = !is_returned && now - record.sent_at >= slow_answer();
+  record.was_unavailable = !record.is_returned && now - record.sent_at >= slow_answer();
+  record.is_starved = 4 * answer.units < record.wanted;
   record.unasked_sent = record.shared_sent = 0;
   const Ticks sync = options_.approximate->sync.count();
   // An answer about a fixed window is valid only until that window ends.
   const bool is_fixed = options_.approximate->limit.algorithm() == Algorithm::fixed_window;
   const Ticks confirmed_for = std::min(3 * sync, is_fixed ? answer.lasts.count() : never);
-  record.confirmed_until = is_returned ? now : record.begins + confirmed_for;
+  record.confirmed_until = record.is_returned ? now : record.begins + confirmed_for;
   // A slice that ends with its window is replaced by a slice of the next window as soon as possible.
   const bool ends_early = answer.lasts < options_.lease;
   if (ends_early) record.next_message = std::min(record.next_message, std::max(record.ends, now + sync / 16));
-  const bool is_counter = options_.approximate->limit.algorithm() == Algorithm::sliding_window_counter;
-  record.refill_early_from = ends_early && is_counter ? record.begins + answer.lasts.count() - 2 * sync : never;
   const std::uint64_t free = answer.left + answer.units - std::min(answer.units, kept);
   if (free == 0) {
     record.allowance = 0;
     record.allowance_until = now + allowance_period_.count();
   } else {
+    if (now >= record.lost_until) record.lost = 0;
     record.allowance = allowance() - std::min(allowance(), record.unasked + record.lost);
+    // The allowance may not be spent while little is left, so the next request needs a slice.
+    record.wants_slice = record.wanted == 0 && !record.is_returned && !has_plenty(record);
+    if (record.wants_slice) record.next_message = now;
   }
   std::uint64_t most = max_excess_.load(std::memory_order_relaxed);
   while (answer.over > most && !max_excess_.compare_exchange_weak(most, answer.over, std::memory_order_relaxed)) {
@@ -222,29 +233,37 @@ void SliceTable::record_answer(Record& record, const core::SliceAnswer& answer, 
 // the allowance like units that did not fit.
 void SliceTable::record_silence(Record& record, bool was_sent, Ticks now) {
   record.was_unavailable = true;
-  record.no_message_before = now + options_.lease.count();
+  record.no_message_before = now + options_.approximate->sync.count();
   if (!was_sent) {
     record.unasked += record.unasked_sent;
     keep_uncharged(record, record.shared_sent, now);
   } else if (record.unasked_sent > 0) {
     record.lost += record.unasked_sent;
-    record.allowance_until = now + allowance_period_.count();
+    record.allowance_until = record.lost_until = now + allowance_period_.count();
   }
   record.unasked_sent = record.shared_sent = 0;
 }
 
-// An empty slice is refilled early if plenty was left. Units that a counter regains but does not grant before its
-// window ends are lost, so slices are refilled more often towards the end.
+// Units that a counter regains but does not grant before its window ends are lost.
+bool SliceTable::is_near_end(const Record& record, Ticks now) const noexcept {
+  if (counter_window_ == 0) return false;
+  return record.window + counter_window_ - max_store_time(now) < 2 * options_.approximate->sync.count();
+}
+
+// A slice of which little is left, in units or in time, is renewed early, unless the store had little to grant: units
+// that come back by and by are worth one message per sync.
 bool SliceTable::is_time_to_exchange(const Record& record, Ticks now) const noexcept {
   if (now >= record.next_message) return true;
-  if (record.is_live(now)) return false;
-  const Ticks since = now - record.sent_at;
-  const Ticks sync = options_.approximate->sync.count();
-  return since >= sync / 16 && (has_plenty(record) || now >= record.refill_early_from);
+  if (now - record.sent_at < options_.approximate->sync.count() / 16) return false;
+  const bool can_grow = !record.is_starved || is_near_end(record, now);
+  if (record.total == 0) return can_grow && record.since.requests > options_.max_unleased;
+  if ((record.ends - now) * 4 < record.ends - record.begins) return true;
+  return can_grow && record.rest * 4 <= record.total;
 }
 
 bool SliceTable::exchange_is_due(const Record& record, Ticks now) const noexcept {
-  return (record.demand_since > 0 || record.unasked > 0 || record.was_unavailable) && renewal_is_due(record, now);
+  const bool has_news = record.since.requests > 0 || record.unasked > 0;
+  return (has_news || record.was_unavailable || record.wants_slice) && renewal_is_due(record, now);
 }
 
 // True if dropping the record loses nothing: a new record for the key could do no more than this one.

@@ -30,8 +30,11 @@ Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
 }
 
 // Returns what would remain after a denied check if other holders had no slices. Zero if they have none.
-std::uint64_t with_leased(const Check& check) noexcept {
-  const std::uint64_t leased = check.exchange() == nullptr ? 0 : check.exchange()->leased_to_others;
+std::uint64_t with_leased(const Check& check) {
+  const SliceExchange* const exchange = check.exchange();
+  if (exchange == nullptr) return 0;
+  std::uint64_t leased = exchange->leased_to_others;
+  if (!exchange->is_sent) leased -= std::min(leased, table_of(check).leased(check.hash));
   return leased == 0 ? 0 : leased + check.decision.remaining;
 }
 
@@ -241,7 +244,7 @@ void LeasedStore::read_answers(const Forwarded& request, Ticks now) {
   for (const Check& check : answered.checks) {
     if (!is_leased(check)) continue;
     SliceTable& table = table_of(check);
-    if (by_store) table.note_store_time(answered.now, now);
+    if (by_store) table.note_store_time(answered.now, request.sent_at, now);
     if (const SliceExchange* const exchange = check.message()) {
       const core::SliceAnswer& answer = exchange->answer;
       if (table.retired()) remember(table);
@@ -325,7 +328,9 @@ void LeasedStore::refund(const Check& check, Ticks now) {
 void LeasedStore::conclude(Background& message) {
   const Ticks now = clock_();
   const Check& check = message.group.checks[0];
-  if (message.group.failure == Failure::none) message.table->note_store_time(message.group.now, now);
+  if (message.group.failure == Failure::none) {
+    message.table->note_store_time(message.group.now, message.sent_at, now);
+  }
   if (message.table->retired()) remember(*message.table);
   if (check.message() != nullptr) {
     const core::SliceAnswer& answer = message.exchange.answer;

@@ -31,6 +31,11 @@ bool is_window(const core::Rule& rule) noexcept {
       rule, []<class A>(const core::RuleOf<A>&) { return !std::is_base_of_v<core::ArrivalLimit, typename A::Limit>; });
 }
 
+std::int64_t counter_window(const core::Rule& rule) noexcept {
+  const auto* const counter = std::get_if<core::RuleOf<core::SlidingWindowCounter>>(&rule);
+  return counter == nullptr ? 0 : counter->limit.window;
+}
+
 SliceTable::Options with_lease(SliceTable::Options options) {
   if (options.approximate) options.lease = 4 * options.approximate->sync;
   return options;
@@ -59,7 +64,8 @@ SliceTable::SliceTable(Options options)
     : options_(with_lease(std::move(options))),
       holder_(options_.holder->id + options_.holder->tables.fetch_add(1, std::memory_order_relaxed)),
       token_(token_of(options_.rule)),
-      is_window_(is_window(options_.rule)) {
+      is_window_(is_window(options_.rule)),
+      counter_window_(counter_window(options_.rule)) {
   states_.rule = options_.rule;
   if (!options_.approximate) return;
   // A counter also counts the previous window. The period is slightly longer, to allow for clocks that run fast.
@@ -82,17 +88,20 @@ SliceTable::Record* SliceTable::find(Part& part, table::KeyHash key, Ticks now) 
 void SliceTable::note_demand(Record& record, Cost cost, Ticks now) const noexcept {
   const Ticks lease = options_.lease.count();
   if (now - record.period >= lease) {
-    record.demand_before = now - record.period < 2 * lease ? record.demand : 0;
-    record.demand = 0;
+    record.demand_before = now - record.period < 2 * lease ? record.demand : Record::Demand{};
+    record.demand = {};
     record.period = now;
   }
-  record.demand += std::min(cost.units(), core::Ledger::max_units);
+  record.demand.units += std::min(cost.units(), core::Ledger::max_units);
+  ++record.demand.requests;
   record.used_at = now;
 }
 
-std::uint64_t SliceTable::demand(const Record& record, Ticks now) const noexcept {
-  if (now - record.period >= 2 * options_.lease.count()) return 0;
-  return std::min(std::max(record.demand, record.demand_before), core::Ledger::max_units);
+SliceTable::Record::Demand SliceTable::demand(const Record& record, Ticks now) const noexcept {
+  if (now - record.period >= 2 * options_.lease.count()) return {};
+  const auto& [units, requests] = record.demand_before;
+  return {std::min(std::max(record.demand.units, units), core::Ledger::max_units),
+          std::max(record.demand.requests, requests)};
 }
 
 Decision SliceTable::admitted(const Record& record, Ticks now) const noexcept {
@@ -111,16 +120,37 @@ bool SliceTable::renewal_is_due(const Record& record, Ticks now) const noexcept 
   return record.rest * 4 < record.total || (record.ends - now) * 4 < record.ends - record.begins;
 }
 
+// Units spent before a window began count less in it, so they are reported separately.
+void SliceTable::enter_window(Record& record, Ticks now) const noexcept {
+  if (counter_window_ == 0) return;
+  const std::int64_t window = core::window_start(max_store_time(now), counter_window_);
+  if (window <= record.window) return;
+  record.window = window;
+  record.used_before = record.used;
+}
+
+void SliceTable::take_from_slice(Record& record, Cost cost) noexcept {
+  record.rest -= cost.units();
+  record.used += cost.units();
+}
+
+// Units that were spent and not used.
+void SliceTable::untake(Record& record, Cost cost) noexcept {
+  record.used -= std::min(record.used, cost.units());
+  record.used_before = std::min(record.used_before, record.used);
+}
+
 SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   Record* const record = find(part, key, now);
   if (record == nullptr) return {};
   note_demand(*record, cost, now);
+  enter_window(*record, now);
   if (is_approximate()) return take_at_once(*record, cost, now);
   Taken taken;
   if (record->is_live(now) && cost.units() <= record->rest) {
-    record->rest -= cost.units();
+    take_from_slice(*record, cost);
     taken.answer = Answer::spent;
     taken.number = record->number;
     taken.decision = admitted(*record, now);
@@ -150,6 +180,7 @@ std::uint64_t SliceTable::suspend(table::KeyHash key, std::uint64_t number, Cost
   const auto found = part.records.find(key);
   if (found == part.records.end() || found->second.number != number) return 0;
   found->second.pending += cost.units();
+  untake(found->second, cost);
   return found->second.slice;
 }
 
@@ -159,6 +190,7 @@ void SliceTable::use_pending(table::KeyHash key, std::uint64_t slice, Cost cost)
   const auto found = part.records.find(key);
   if (found == part.records.end() || found->second.slice != slice) return;
   found->second.pending -= cost.units();
+  found->second.used += cost.units();
 }
 
 bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, std::uint64_t slice, Instant charged_at,
@@ -183,25 +215,33 @@ bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, std::
     record.unasked -= std::min(record.unasked, cost.units());
     record.allowance += cost.units();
   } else {
+    untake(record, cost);
     record.rest += cost.units();
   }
   return true;
 }
 
 core::SliceMessage SliceTable::message(Record& record, std::string_view shared_key, std::uint64_t keep,
-                                       std::uint64_t back, std::uint64_t want) {
+                                       std::uint64_t want) {
   const std::uint64_t kept = keep + record.pending;
   SliceCounts::raise(counts().messages);
-  SliceCounts::raise(counts().reported, record.total - std::min(record.total, kept + back));
-  SliceCounts::raise(counts().returned, back);
+  SliceCounts::raise(counts().reported, record.used - record.reported);
+  SliceCounts::raise(counts().returned, record.rest - keep);
   if (record.shared_key.empty()) record.shared_key = shared_key;
   record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
   record.in_flight = true;
   record.rest = keep;
   record.total = record.kept = kept;
   record.wanted = want;
-  return {
-      .holder = holder_, .number = record.number, .keep = kept, .back = back, .want = want, .lease = options_.lease};
+  record.reported = record.used;
+  return {.holder = holder_,
+          .number = record.number,
+          .used = record.used,
+          .used_before = record.used_before,
+          .window = record.window,
+          .keep = kept,
+          .want = want,
+          .lease = options_.lease};
 }
 
 std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::string_view shared_key, Ticks now) {
@@ -215,10 +255,15 @@ std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::strin
     if (!renewal_is_due(record, now)) return {};
     return exchange(record, shared_key, now);
   }
-  const std::uint64_t wanted = now < record.no_message_before ? 0 : demand(record, now);
+  // A first burst may be over: half as much as it is enough to begin with.
+  const std::uint64_t requests = demand(record, now).requests;
+  const bool pays = requests >= options_.min_requests && now >= record.no_message_before;
+  const bool has_history = record.demand_before.requests > 0 || options_.min_requests <= 1;
+  const std::uint64_t units = demand(record, now).units;
+  const std::uint64_t wanted = !pays ? 0 : has_history ? units : units / 2;
   // A message with nothing to return and too little to request is pointless.
   if (record.rest == 0 && wanted < core::Ledger::min_grant) return {};
-  return message(record, shared_key, 0, record.rest, wanted);
+  return message(record, shared_key, 0, wanted);
 }
 
 std::optional<core::SliceMessage> SliceTable::renew(table::KeyHash key, std::string_view shared_key, Ticks now) {
@@ -229,8 +274,8 @@ std::optional<core::SliceMessage> SliceTable::renew(table::KeyHash key, std::str
   Record& record = found->second;
   SliceCounts::raise(counts().renewals);
   if (is_approximate()) return exchange(record, shared_key, now);
-  const std::uint64_t wanted = demand(record, now);
-  return message(record, shared_key, record.rest, 0, wanted - std::min(wanted, record.rest));
+  const std::uint64_t wanted = demand(record, now).units;
+  return message(record, shared_key, record.rest, wanted - std::min(wanted, record.rest));
 }
 
 void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::SliceAnswer& answer,
@@ -240,7 +285,7 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   const auto found = part.records.find(key);
   if (found == part.records.end() || found->second.number != number) return;
   Record& record = found->second;
-  const std::uint64_t spent = record.spent();
+  const std::uint64_t spent = record.used - record.reported;  // since the message was sent
   // Units that the store did not keep were charged. The answer then starts a new slice, as if nothing had been kept.
   if (answer.units < record.kept) record.pending = 0;
   if (answer.units < record.kept || record.kept == 0) record.slice = number;
@@ -307,7 +352,8 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
       if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
         record.sent_at = now;
-        due.push_back({entry->first, record.shared_key, message(record, {}, 0, record.rest, 0)});
+        record.is_returned = true;
+        due.push_back({entry->first, record.shared_key, message(record, {}, 0, 0)});
       } else if (is_approximate() && exchange_is_due(record, now)) {
         due.push_back({entry->first, record.shared_key, exchange(record, {}, now)});
       }
@@ -329,7 +375,8 @@ void SliceTable::give_back_all(Ticks now, std::vector<Due>& due) {
     for (auto& [key, record] : part.records) {
       if (record.in_flight || (record.rest == 0 && record.unasked == 0)) continue;
       SliceCounts::raise(counts().returns);
-      core::SliceMessage message_out = message(record, {}, 0, record.rest, 0);
+      record.is_returned = true;
+      core::SliceMessage message_out = message(record, {}, 0, 0);
       if (is_approximate()) send_unasked(record, message_out, now);
       due.push_back({key, record.shared_key, message_out});
     }
@@ -347,6 +394,13 @@ SliceTable::Out SliceTable::out() const {
     }
   }
   return out;
+}
+
+std::uint64_t SliceTable::leased(table::KeyHash key) const {
+  const Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  return found != part.records.end() ? found->second.total : 0;
 }
 
 std::uint64_t SliceTable::rest(table::KeyHash key, Ticks now) const {

@@ -7,15 +7,22 @@
 //     was sent. Times are microseconds of a clock that never stops (CLOCK_BOOTTIME), read by the caller before it asks.
 //  3. Units are put back into a slice only if no message has reported them as used. Units spent for a group that the
 //     store still decides are pending: messages keep them.
+//  4. A message reports the total of what was used so far. So the store charges each unit once, whether or not it
+//     applied a message whose answer was lost, and units of a lost grant return.
 //
-// For an approximate limit no request waits for the store (approximate.cpp): messages are sent every `sync`, and
-// requests that are not covered are denied at once. Two kinds of units can be spent without a grant:
+// A key is leased only if that pays (Options::min_requests): other keys of a leased limit are decided by the store.
 //
-//  4. An allowance of b = limit / (4 x nodes), if the store has not answered for the key for three syncs. It is charged
+// For an approximate limit no request waits for the store (approximate.cpp): messages are sent every `sync`, earlier if
+// a slice runs out, and requests that are not covered are denied at once. A key that is rarely asked for has no slice:
+// its requests spend the allowance (5), which messages charge.
+//
+// Two kinds of units can be spent without a grant:
+//
+//  5. An allowance of b = limit / (4 x nodes), if the store has not answered for the key for three syncs. It is charged
 //     with the next message. If it fit, there is another one; if not, there is none until the window or the time to
 //     fill has passed (for a counter, two windows) since the last spending. Units of an unanswered message are deducted
 //     from the allowance until then.
-//  5. While the store does not answer, or takes more than one and a half syncs, a share of 1/nodes of the limit. What
+//  6. While the store does not answer, or takes more than one and a half syncs, a share of 1/nodes of the limit. What
 //     is still visible of it is charged when the store answers.
 //
 // Thread-safe: locked in parts, each for a few instructions.
@@ -84,8 +91,10 @@ struct SliceHolder {
   const std::uint64_t id;
   std::atomic<std::uint64_t> tables{0};
   std::atomic<std::uint64_t> last_message{0};
-  std::atomic<std::uint32_t> nodes{64};      // that share the store; counted by heartbeats
-  std::atomic<std::int64_t> store_ahead{0};  // the store's time minus ours (Ticks), from its last answer to any loop
+  std::atomic<std::uint32_t> nodes{64};  // that share the store; counted by heartbeats
+  // The store's time minus ours (Ticks), from its last answer to any loop: an estimate, and an upper bound.
+  std::atomic<std::int64_t> store_ahead{0};
+  std::atomic<std::int64_t> max_store_ahead{0};
   SliceCounts counts;
 };
 
@@ -104,7 +113,11 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t capacity = 0;                // capacity of the rule
     Duration lease = std::chrono::seconds(1);  // four syncs for an approximate limit
     std::optional<Approximate> approximate{};
-    std::size_t max_keys = 65'536;  // further keys are decided by the store
+    // A key is leased only if that costs the store less. A message costs as much as three to four decisions
+    // (script/bench redis), and a leased key needs about two per lease; an approximate one, one per sync.
+    std::uint64_t min_requests = 8;  // leased: per lease; with fewer, the store decides each
+    std::uint64_t max_unleased = 3;  // approximate: per sync; they are charged without a slice
+    std::size_t max_keys = 65'536;   // further keys are decided by the store
     std::shared_ptr<SliceHolder> holder;
   };
 
@@ -190,9 +203,11 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t units = 0;
   };
   [[nodiscard]] Out out() const;
-  // The store's time is estimated as the time in its last answer plus the time since.
-  void note_store_time(Instant theirs, Ticks now) const noexcept {
+  // The store's time is estimated as the time in its last answer plus the time since. It is not later than if the store
+  // had answered as soon as the message was sent.
+  void note_store_time(Instant theirs, Ticks sent_at, Ticks now) const noexcept {
     options_.holder->store_ahead.store(theirs.time_since_epoch().count() - now, std::memory_order_relaxed);
+    options_.holder->max_store_ahead.store(theirs.time_since_epoch().count() - sent_at, std::memory_order_relaxed);
   }
   [[nodiscard]] Instant store_time(Ticks now) const noexcept {
     return Instant{Duration{now + options_.holder->store_ahead.load(std::memory_order_relaxed)}};
@@ -200,6 +215,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
 
   [[nodiscard]] std::size_t keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
   [[nodiscard]] SliceCounts& counts() const noexcept { return options_.holder->counts; }
+  // Returns how many units the store leases to this process for one key, by its last answer.
+  [[nodiscard]] std::uint64_t leased(table::KeyHash key) const;
   // Returns how many units can still be spent for one key.
   [[nodiscard]] std::uint64_t rest(table::KeyHash key, Ticks now) const;
 
@@ -222,10 +239,14 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::string shared_key;    // empty until a message is sent
     std::uint64_t number = 0;  // of the last message
     bool in_flight = false;
-    std::uint64_t slice = 0;    // number of the message that started the slice
-    std::uint64_t rest = 0;     // units that may be spent
-    std::uint64_t pending = 0;  // units spent that may still be put back
-    std::uint64_t kept = 0;     // units kept in the last message, including pending ones
+    std::uint64_t slice = 0;        // number of the message that started the slice
+    std::uint64_t rest = 0;         // units that may be spent
+    std::uint64_t pending = 0;      // units spent that may still be put back
+    std::uint64_t used = 0;         // units of slices spent for good, in all
+    std::uint64_t used_before = 0;  // counters: the part used before `window`
+    std::int64_t window = 0;     // counters: the start of the present window, by a clock that is not behind the store's
+    std::uint64_t reported = 0;  // the part of them that the last message reported
+    std::uint64_t kept = 0;      // units kept in the last message, including pending ones
     std::uint64_t wanted = 0;
     std::uint64_t total = 0;  // units of the slice in the last answer
     std::uint64_t left = 0;   // units remaining at the store in the last answer
@@ -236,9 +257,13 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     Ticks used_at = 0;
 
     // Demand, admitted or not: since `period`, and in the lease before.
+    struct Demand {
+      std::uint64_t units = 0;
+      std::uint64_t requests = 0;
+    };
     Ticks period = 0;
-    std::uint64_t demand = 0;
-    std::uint64_t demand_before = 0;
+    Demand demand;
+    Demand demand_before;
 
     // The store denied `denied_cost` until `denied_until`, and so denies any higher cost.
     Ticks denied_until = 0;
@@ -249,12 +274,15 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     // For approximate limits:
     Ticks sent_at = 0;  // time of the last message
     Ticks next_message = 0;
-    Ticks refill_early_from = std::numeric_limits<Ticks>::max();  // from then on an empty slice is refilled more often
-    Ticks confirmed_until = 0;       // until then the last answer is recent: nothing is spent without a grant
-    std::uint64_t demand_since = 0;  // demand since the last message
-    std::uint64_t allowance = 0;     // units that may be spent before the store answers
-    Ticks allowance_until = 0;       // when a new allowance starts in any case
-    std::uint64_t lost = 0;          // units that may or may not have been charged; deducted until allowance_until
+    Ticks confirmed_until = 0;    // until then the last answer is recent: nothing is spent without a grant
+    Demand since;                 // demand since the last message
+    bool is_returned = false;     // the last message returned the slice
+    bool is_starved = false;      // the last answer granted little of what was requested
+    bool wants_slice = false;     // a slice is due, since little is left
+    std::uint64_t allowance = 0;  // units that may be spent before the store answers
+    Ticks allowance_until = 0;    // when a new allowance starts in any case
+    std::uint64_t lost = 0;       // units that may or may not have been charged; deducted until lost_until
+    Ticks lost_until = 0;
     std::uint64_t unasked = 0;       // units spent without a grant and still to be charged
     std::uint64_t unasked_sent = 0;  // unasked units in the message in flight
     std::uint64_t shared_sent = 0;
@@ -262,8 +290,6 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::unique_ptr<Share> share;
 
     [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
-    // Units spent for good since the last message.
-    [[nodiscard]] std::uint64_t spent() const noexcept { return kept - std::min(kept, rest + pending); }
   };
 
   struct Hash {
@@ -280,11 +306,20 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] const Part& part_of(table::KeyHash key) const noexcept { return parts_[key.value >> 58]; }
   [[nodiscard]] Record* find(Part& part, table::KeyHash key, Ticks now);
   void note_demand(Record& record, Cost cost, Ticks now) const noexcept;
-  [[nodiscard]] std::uint64_t demand(const Record& record, Ticks now) const noexcept;
+  // The demand per lease: the larger of this lease's, so far, and the one before.
+  [[nodiscard]] Record::Demand demand(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] Decision admitted(const Record& record, Ticks now) const noexcept;
+  // The units that are not kept are returned.
   [[nodiscard]] core::SliceMessage message(Record& record, std::string_view shared_key, std::uint64_t keep,
-                                           std::uint64_t back, std::uint64_t want);
+                                           std::uint64_t want);
   [[nodiscard]] bool renewal_is_due(const Record& record, Ticks now) const noexcept;
+  // Not earlier than the store's time, even if its clock runs faster than ours by a quarter of a percent.
+  [[nodiscard]] std::int64_t max_store_time(Ticks now) const noexcept {
+    return now + options_.holder->max_store_ahead.load(std::memory_order_relaxed) + options_.lease.count() / 256;
+  }
+  void enter_window(Record& record, Ticks now) const noexcept;
+  static void take_from_slice(Record& record, Cost cost) noexcept;
+  static void untake(Record& record, Cost cost) noexcept;
 
   // Defined in approximate.cpp.
   [[nodiscard]] std::uint64_t allowance() const noexcept { return options_.capacity / (std::uint64_t{4} * nodes()); }
@@ -303,6 +338,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] core::Rule share_rule() const;
   void record_answer(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept;
   void record_silence(Record& record, bool was_sent, Ticks now);
+  [[nodiscard]] bool deserves_slice(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] bool is_near_end(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] bool is_time_to_exchange(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] bool exchange_is_due(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] bool may_be_dropped(const Record& record, Ticks now) const noexcept;
@@ -311,7 +348,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   const std::uint64_t holder_;  // this table's number at the store
   Duration token_{};            // time in which one unit refills, rounded up; for a window, its length
   bool is_window_ = false;
-  Duration allowance_period_{};  // time until a new allowance; for approximate limits
+  std::int64_t counter_window_ = 0;  // the length of a sliding window counter's windows; 0 for other rules
+  Duration allowance_period_{};      // time until a new allowance; for approximate limits
   std::atomic<std::uint64_t> max_excess_{0};
   States states_;
   std::array<Part, parts> parts_;

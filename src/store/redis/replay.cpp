@@ -96,8 +96,9 @@ static bool read_state(std::string_view text, const core::Concurrency::Limit& /*
 
 namespace {
 
-// The slices after a state's text, 40 bytes each; see script/arguments.lua.
+// The bytes of one slice, and of the totals after a state's text; see script/arguments.lua.
 constexpr std::size_t slice_bytes = 40;
+constexpr std::size_t totals_bytes = 42;
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) noexcept {
   std::uint64_t number = 0;
@@ -108,23 +109,21 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
 }
 
 // `window` is the length of the windows; 0 for buckets.
-bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledger) {
-  if (bytes.empty() || bytes.size() % slice_bytes != 0 || bytes.size() > slice_bytes * core::Ledger::max_slices) {
-    return false;
+bool read_totals(std::string_view bytes, std::int64_t window, core::LeaseTotals& totals) noexcept {
+  if (bytes.size() != totals_bytes) return false;
+  const auto number = [&](std::size_t i) { return number_at(bytes, 2 + 8 * i, 8); };
+  for (std::size_t i = 0; i < 5; ++i) {
+    if (number(i) >= std::uint64_t{exact}) return false;
   }
-  for (std::size_t at = 0; at < bytes.size(); at += slice_bytes) {
-    const std::uint64_t of = number_at(bytes, at + 32, 8);
-    if (of > std::uint64_t{exact} / static_cast<std::uint64_t>(std::max<std::int64_t>(window, 1))) return false;
-    const core::Slice slice{.holder = number_at(bytes, at, 8),
-                            .number = number_at(bytes, at + 8, 8),
-                            .units = number_at(bytes, at + 16, 4),
-                            .demand = number_at(bytes, at + 20, 4),
-                            .until = static_cast<std::int64_t>(number_at(bytes, at + 24, 8)),
-                            .window = static_cast<std::int64_t>(of) * window};
-    if (slice.number >= std::uint64_t{exact} || slice.until < 0 || slice.until >= exact) return false;
-    ledger.slices.push_back(slice);
-  }
-  return true;
+  const auto max_window = static_cast<std::uint64_t>(exact / std::max<std::int64_t>(window, 1) - 2);
+  if (number(4) > max_window) return false;
+  totals = {.count = number_at(bytes, 0, 2),
+            .units = number(0),
+            .demand = number(1),
+            .first_expiry = static_cast<std::int64_t>(number(2)),
+            .last_expiry = static_cast<std::int64_t>(number(3)),
+            .window = static_cast<std::int64_t>(number(4)) * window};
+  return totals.count > 0;
 }
 
 // Reads and removes the receipts after a state's text, starting after the `#`; see script/arguments.lua.
@@ -204,7 +203,7 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
     } else {
       SharedState& state = states_[key];
       const std::int64_t window = window_of<A>(of.limit);
-      const std::string_view numbers = text.substr(0, text.find_first_of("#|"));
+      const std::string_view numbers = text.substr(0, text.find_first_of("#!"));
       std::string_view rest = text.substr(numbers.size());
       Instant read_at = now_;
       if (rest.starts_with('#')) {
@@ -216,7 +215,7 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
         if (window > 0) read_at = core::instant_at(number * window);
       }
       if (!rest.empty() &&
-          (rest[0] != '|' || !core::is_leasable(rule) || !read_slices(rest.substr(1), window, state.ledger))) {
+          (rest[0] != '!' || !core::is_leasable(rule) || !read_totals(rest.substr(1), window, state.ledger.totals))) {
         return false;
       }
       return read_state(numbers, of.limit, read_at, state.of<A>());
@@ -231,16 +230,22 @@ bool Replay::place_receipts(std::size_t key, std::string_view text) {
   return read_receipts(text, 0, number, states_[key].receipts) && text.empty();
 }
 
-void Replay::place_slices(std::size_t key, std::string_view text) {
-  core::Ledger& of = states_[key].ledger;
-  std::string_view rest = text.substr(std::min(text.size(), text.find_first_of("#|")));
-  if (rest.starts_with('#')) {
-    rest.remove_prefix(1);
-    std::int64_t number = 0;
-    core::Receipts skipped;
-    if (!read_receipts(rest, 0, number, skipped)) return;
+bool Replay::place_slices(std::size_t key, std::string_view bytes) {
+  core::Ledger& ledger = states_[key].ledger;
+  if (bytes.empty() || bytes.size() % slice_bytes != 0) return false;
+  for (; !bytes.empty(); bytes.remove_prefix(slice_bytes)) {
+    const core::Slice slice{.holder = number_at(bytes, 0, 8),
+                            .number = number_at(bytes, 8, 8),
+                            .units = number_at(bytes, 16, 4),
+                            .demand = number_at(bytes, 20, 4),
+                            .until = static_cast<std::int64_t>(number_at(bytes, 24, 8)),
+                            .used = number_at(bytes, 32, 8)};
+    if (slice.used >= std::uint64_t{exact} || slice.number >= std::uint64_t{exact} || slice.until < 0 ||
+        slice.until >= exact)
+      return false;
+    ledger.slices.push_back(slice);
   }
-  if (rest.starts_with('|') && !read_slices(rest.substr(1), 0, of)) of.slices.clear();
+  return ledger.slices.size() <= core::Ledger::max_slices;
 }
 
 // Every query concerns one of the points or the newest entry. So all entries between two points can be merged into one,
@@ -290,10 +295,23 @@ bool is_log_state(const Reply& reply) noexcept {
   return reply.is(ReplyType::array) && reply.size() >= 2 && reply.size() % 2 == 0 && are_numbers(reply);
 }
 
+// True for pairs of a key's position, from 1, and bytes.
+bool are_slices(const Reply& reply, std::size_t keys) noexcept {
+  if (!reply.is(ReplyType::array) || reply.size() % 2 != 0) return false;
+  bool is_key = true;
+  for (const Reply part : reply) {
+    const bool is_sound = is_key ? is_number(part) && part.integer() >= 1 && std::cmp_less_equal(part.integer(), keys)
+                                 : part.is(ReplyType::bulk);
+    if (!is_sound) return false;
+    is_key = !is_key;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptReplySizes& sizes) noexcept {
-  if (!reply.is(ReplyType::array) || reply.size() != (sizes.charges > 0 ? 4U : 3U)) return {};
+  if (!reply.is(ReplyType::array) || (reply.size() != 3 && reply.size() != 5)) return {};
   auto part = reply.begin();
   const Reply now = *part;
   const Reply states = *++part;
@@ -305,13 +323,13 @@ std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptRe
     if (!(key++ < sizes.plain_keys ? is_plain_state(state) : is_log_state(state))) return {};
   }
   if (!are_numbers(admitted)) return {};
-  ScriptReply parsed{Instant{Duration{now.integer()}}, states, admitted, {}};
-  if (sizes.charges == 0) return parsed;
+  ScriptReply parsed{Instant{Duration{now.integer()}}, states, admitted, {}, {}};
+  if (reply.size() == 3) return sizes.charges == 0 ? std::optional(parsed) : std::nullopt;
   parsed.charges = *++part;
-  if (!parsed.charges->is(ReplyType::array) || parsed.charges->size() != sizes.charges ||
-      !are_numbers(*parsed.charges)) {
-    return {};
-  }
+  parsed.slices = *++part;
+  const bool has_charges =
+      parsed.charges->is(ReplyType::array) && parsed.charges->size() == sizes.charges && are_numbers(*parsed.charges);
+  if (!has_charges || !are_slices(*parsed.slices, sizes.plain_keys)) return {};
   return parsed;
 }
 

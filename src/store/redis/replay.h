@@ -60,9 +60,8 @@ class Replay {
   void place_log(std::size_t key, const LogExcerpt& log);
   // Places the receipts of a log. Returns false if the text is invalid.
   [[nodiscard]] bool place_receipts(std::size_t key, std::string_view text);
-  // Places only the slices in `text`, for a key that the batch only forgets: the rule is then irrelevant. Text that is
-  // not a valid state has no slices.
-  void place_slices(std::size_t key, std::string_view text);
+  // Places slices that the script read. Call after place_text. Returns false if the bytes are invalid.
+  [[nodiscard]] bool place_slices(std::size_t key, std::string_view bytes);
 
   // Decides a group whose checks have these keys, in order; see SharedDecider. For a group that settles or reports, a
   // log is placed in its state after the group; `log_charges` then has what each check charged to it.
@@ -82,6 +81,7 @@ struct ScriptReply {
   wire::resp::Reply states;                  // one per key: plain ones first, then logs
   wire::resp::Reply admitted;                // one number per evaluation
   std::optional<wire::resp::Reply> charges;  // one number per check whose charge is returned
+  std::optional<wire::resp::Reply> slices;   // pairs: the position of a key, and the bytes of one or more slices
 };
 
 // The expected sizes.

@@ -45,9 +45,10 @@ namespace {
 
 // Defined by the script.
 enum class Section : std::uint8_t { buckets, windows, logs };
-constexpr std::string_view beside_a_log = ":r";
+constexpr std::string_view receipts_suffix = ":r";
+constexpr std::string_view slices_suffix = ":s";
 enum : std::int64_t { decide_one = 1, decide_alike };
-enum : std::int64_t { only_short = 0, decide_and_look, any };
+enum : std::int64_t { only_short = 0, decide_and_look, any, with_all_slices };
 
 Section section_of(const ScriptPlan::KeyUse& use) noexcept {
   if (use.is_log) return Section::logs;
@@ -73,6 +74,10 @@ void ScriptArgument::prepare(const ScriptPlan& plan) {
   }
   plain_keys_ = order_.size();
   if (has_logs) place_logs(plan);
+  leased_.clear();
+  for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) {
+    if (evaluation.operation == ScriptPlan::Operation::grant) leased_.push_back(plan.checks_of(evaluation).front().key);
+  }
 }
 
 void ScriptArgument::place_logs(const ScriptPlan& plan) {
@@ -89,19 +94,24 @@ void ScriptArgument::place_logs(const ScriptPlan& plan) {
 
 void ScriptArgument::write(std::string& out, std::string_view name, std::string_view script, const ScriptPlan& plan) {
   write_numbers(plan);
-  wire::resp::CommandWriter command(out, 4 + order_.size());
+  const std::size_t keys = order_.size() + leased_.size();
+  wire::resp::CommandWriter command(out, 4 + keys);
   command.argument(name);
   command.argument(script);
-  command.argument(static_cast<std::int64_t>(order_.size()));
+  command.argument(static_cast<std::int64_t>(keys));
+  // A key next to another one is in the same slot of a cluster, because its part in braces is the same.
+  const auto add_beside = [&](std::uint32_t key, std::string_view suffix) {
+    key_beside_.assign(plan.key(key)).append(suffix);
+    command.argument(key_beside_);
+  };
   for (const ScriptKey key : order_) {
-    if (!key.is_receipts) {
+    if (key.is_receipts) {
+      add_beside(key.key, receipts_suffix);
+    } else {
       command.argument(plan.key(key.key));
-      continue;
     }
-    // This key is in the same slot of a cluster, because its part in braces is the same.
-    receipts_key_.assign(plan.key(key.key)).append(beside_a_log);
-    command.argument(receipts_key_);
   }
+  for (const std::uint32_t key : leased_) add_beside(key, slices_suffix);
   command.argument(packed_);
 }
 
@@ -110,7 +120,7 @@ std::int64_t ScriptArgument::term_at(const ScriptPlan& plan, ScriptKey key) cons
 }
 
 void ScriptArgument::write_numbers(const ScriptPlan& plan) {
-  constexpr std::size_t head = 4;
+  constexpr std::size_t head = 5;
   const std::size_t with_term = order_.size() - bucket_keys_;
   numbers_.assign(head + with_term, 0);
   add_terms(plan, numbers_.size());
@@ -120,9 +130,10 @@ void ScriptArgument::write_numbers(const ScriptPlan& plan) {
   for (std::size_t i = 0; i < with_term; ++i) {
     numbers_[head + i] = term_at(plan, order_[bucket_keys_ + i]);
   }
-  needs_ = only_short;
+  needs_ = plan.lists_slices() ? with_all_slices : only_short;
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) add_evaluation(plan, evaluation);
   numbers_[3] = needs_;
+  numbers_[4] = static_cast<std::int64_t>(order_.size());
 
   packed_.clear();
   append_array_head(packed_, numbers_.size());
@@ -149,7 +160,7 @@ std::int64_t ScriptArgument::position_of_term(std::uint32_t term) const noexcept
 void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
   const auto checks = plan.checks_of(evaluation);
   const auto copies = static_cast<std::int64_t>(evaluation.copies);
-  if (evaluation.exchange != nullptr) return add_message(evaluation, checks.front());
+  if (evaluation.exchange != nullptr) return add_message(plan, evaluation, checks.front());
   if (evaluation.has_receipts()) return add_receipts(plan, evaluation);
   const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && checks.size() == 1 &&
                         !checks[0].is_guard && term_is_simple_[checks[0].term];
@@ -190,10 +201,17 @@ void ScriptArgument::add_receipts(const ScriptPlan& plan, const ScriptPlan::Eval
     const std::int64_t actual = use.actual ? static_cast<std::int64_t>(std::min(use.actual->units(), most)) : -1;
     numbers_.push_back(settles ? actual : core::Receipts::end_of(use.lasts, 0));
   }
-  needs_ = any;
+  needs_ = std::max<std::int64_t>(needs_, any);
 }
 
-void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check) {
+// The length of a counter's windows; 1 for other rules.
+static std::uint64_t window_of(const core::Rule& rule) noexcept {
+  const auto* const counter = std::get_if<core::RuleOf<core::SlidingWindowCounter>>(&rule);
+  return counter == nullptr ? 1 : static_cast<std::uint64_t>(counter->limit.window);
+}
+
+void ScriptArgument::add_message(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation,
+                                 const ScriptPlan::Check& check) {
   const core::SliceMessage& message = evaluation.exchange->message;
   const auto add = [&](std::uint64_t number) {
     constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
@@ -205,11 +223,19 @@ void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const
   add(message.holder & 0xffff'ffff);
   add(message.holder >> 32);
   add(message.number);
-  const bool is_report = evaluation.operation == ScriptPlan::Operation::report;
-  add(is_report ? message.keep : message.want);
-  add(is_report ? message.back : message.nodes);
-  add(is_report ? message.unasked : static_cast<std::uint64_t>(message.lease.count()));
-  needs_ = any;
+  if (evaluation.operation == ScriptPlan::Operation::report) {
+    add(message.used);
+    add(message.keep);
+    add(message.unasked);
+    add(message.used_before);
+    add(static_cast<std::uint64_t>(message.window) / window_of(*plan.terms()[check.term].rule));
+  } else {
+    add(message.want);
+    add(message.nodes);
+    add(static_cast<std::uint64_t>(message.lease.count()));
+    add(message.used);
+  }
+  needs_ = std::max<std::int64_t>(needs_, any);
 }
 
 }  // namespace weir::store::redis

@@ -35,7 +35,7 @@ class ScriptArgument {
   void write_numbers(const ScriptPlan& plan);
   [[nodiscard]] std::int64_t term_at(const ScriptPlan& plan, ScriptKey key) const noexcept;
   void add_terms(const ScriptPlan& plan, std::size_t begin);
-  void add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check);
+  void add_message(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check);
   void add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
   void add_receipts(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
   [[nodiscard]] std::int64_t number_of(std::uint32_t key) const noexcept { return std::int64_t{positions_[key]} + 1; }
@@ -47,7 +47,8 @@ class ScriptArgument {
   std::vector<bool> term_is_simple_;           // a bucket with a cost that is not zero
   std::size_t bucket_keys_ = 0;
   std::size_t plain_keys_ = 0;         // all but logs
-  std::string receipts_key_;           // buffer for the key being written
+  std::vector<std::uint32_t> leased_;  // keys with messages: the script also uses the slices next to them
+  std::string key_beside_;             // buffer for the key being written
   std::vector<std::int64_t> numbers_;  // the array
   std::int64_t needs_ = 0;             // bit set of the operations used
   std::string packed_;

@@ -27,6 +27,7 @@ struct ScriptBatch::Contents {
   [[nodiscard]] ScriptReplySizes sizes() const;
   bool place_states(const ScriptReply& reply);
   bool place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state);
+  void place_slices(const wire::resp::Reply& slices);
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
   void read_charges(const ScriptPlan::Evaluation& evaluation);
@@ -107,6 +108,7 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   for (const wire::resp::Reply state : reply.states) {
     if (!place_state(argument.at(position++), state)) return false;
   }
+  if (reply.slices) place_slices(*reply.slices);
   charges.clear();
   charges_read = 0;
   if (!reply.charges) return true;
@@ -122,10 +124,7 @@ bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire
     if (use.rule != nullptr && !replay.place_receipts(key, state.text())) doubtful[key] = true;
     return true;
   }
-  if (use.rule == nullptr) {
-    if (state.is(wire::resp::ReplyType::bulk)) replay.place_slices(key, state.text());
-    return true;
-  }
+  if (use.rule == nullptr) return true;  // it is only forgotten
   if (!use.is_log) {
     doubtful[key] = !replay.place_text(key, *use.rule, state.text());
     return true;
@@ -133,6 +132,13 @@ bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire
   const auto log = parse_log(state, points);
   if (log) replay.place_log(key, *log);
   return log.has_value();
+}
+
+void ScriptBatch::Contents::place_slices(const wire::resp::Reply& slices) {
+  for (auto part = slices.begin(); part != slices.end(); ++part) {
+    const std::uint32_t key = argument.at(static_cast<std::size_t>((*part).integer()) - 1).key;
+    if (!replay.place_slices(key, (*++part).text())) doubtful[key] = true;
+  }
 }
 
 void ScriptBatch::Contents::replay_all() {

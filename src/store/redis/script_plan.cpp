@@ -227,6 +227,7 @@ void ScriptPlan::clear() noexcept {
   evaluations_.clear();
   checks_.clear();
   terms_.clear();
+  lists_slices_ = false;
   now_ = {};
 }
 
@@ -345,6 +346,7 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
     use.is_bucket = form_of(*check.rule) == 0;
     use.term = term;
   }
+  lists_slices_ = lists_slices_ || check.holdings != nullptr;
   checks_.push_back({.key = key, .term = term, .is_guard = is_guard});
   return repeats;
 }

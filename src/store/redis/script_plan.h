@@ -187,6 +187,7 @@ class ScriptPlan {
     return checks().subspan(evaluation.first_check, evaluation.checks);
   }
   [[nodiscard]] std::span<const ScriptTerm> terms() const noexcept { return terms_; }
+  [[nodiscard]] bool lists_slices() const noexcept { return lists_slices_; }  // a group asks for all slices of its keys
   [[nodiscard]] Instant now() const noexcept { return now_; }  // the latest time of the groups, by this node's clock
   [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
   [[nodiscard]] std::string_view key(std::size_t number) const noexcept { return keys_[number]; }
@@ -219,6 +220,7 @@ class ScriptPlan {
   std::vector<Evaluation> evaluations_;
   std::vector<Check> checks_;
   std::vector<ScriptTerm> terms_;
+  bool lists_slices_ = false;
   Instant now_{};
 };
 

@@ -138,7 +138,10 @@ struct SharedCheck {
     if (check.decision.admitted) {
       check.decision = peek(Cost{0});
     } else if (SliceExchange* const exchange = check.exchange()) {
-      exchange->leased_to_others = state.ledger.leased_to_others(exchange->message.holder);
+      const core::Ledger& ledger = state.ledger;
+      const auto own = std::ranges::find(ledger.slices, exchange->message.holder, &core::Slice::holder);
+      const bool has_own = exchange->is_sent && own != ledger.slices.end();
+      exchange->leased_to_others = ledger.totals.units - std::min(ledger.totals.units, has_own ? own->units : 0);
     }
   }
 
@@ -161,8 +164,11 @@ struct SharedCheck {
   // An expired slice is not listed, even if it has not been charged.
   void add_slices() const {
     if (check.holdings == nullptr) return;
-    std::ranges::copy_if(state.ledger.slices, std::back_inserter(check.holdings->slices),
+    std::vector<core::Slice>& slices = check.holdings->slices;
+    const auto known = static_cast<std::ptrdiff_t>(slices.size());
+    std::ranges::copy_if(state.ledger.slices, std::back_inserter(slices),
                          [&](const core::Slice& slice) { return slice.until > now; });
+    std::ranges::sort(slices.begin() + known, slices.end(), {}, &core::Slice::holder);
     check.holdings->at = at;
     check.holdings->known = true;
   }

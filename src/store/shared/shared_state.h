@@ -29,7 +29,7 @@ struct SharedState {
   [[nodiscard]] const typename A::State& of() const noexcept {
     return std::get<typename A::State>(numbers);
   }
-  [[nodiscard]] bool has_slices() const noexcept { return !ledger.slices.empty(); }
+  [[nodiscard]] bool has_slices() const noexcept { return !ledger.empty(); }
 
   [[nodiscard]] Numbers copy_of_numbers() const {
     const auto& [arrival, fixed, counter, log, holds] = numbers;

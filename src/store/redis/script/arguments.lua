@@ -12,9 +12,11 @@
 --           receipts of logs, then those of logs; each once
 -- ARGV[1]   a MessagePack array of numbers:
 --             the number of bucket keys, the number of keys that are not logs, the start of the first evaluation,
---             and the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
+--             and the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any, 3 any, and all slices
+--             of all keys are returned; and the number of keys up to the last log
 --             for each key that is not a bucket, the start of a term for it in this array; 0 if it is only
 --             forgotten; for the receipts of a log, the negated number of the log's key
+--           Keys after these are only declared, for a cluster: the slices of the keys that a message is about
 --             the terms, then the evaluations
 --
 -- A term is a rule and a cost. Its first number is the algorithm, which defines the others:
@@ -39,8 +41,9 @@
 --   DECIDE_ONE       operation  key  term
 --   DECIDE_ALIKE     operation  copies  key  term
 -- A message about a slice has two parts, around the evaluation that it was sent with (src/core/ledger.h):
---   REPORT           operation  key  term  holder (two of 32 bits)  number  keep  back  unasked
---   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  hold
+--   REPORT           operation  key  term  holder (two of 32 bits)  number  used  keep  unasked
+--                    used before  number of the holder's window (0: the present one)
+--   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  lease  used
 -- Operations on receipts (src/core/receipts.h) add an id (four numbers of 32 bits; all 0: none) and a number after the
 -- key and the term of each check:
 --   RESERVE          like DECIDE, but opens receipts; the number is their lifetime. Instead of copies, 1; 0 only looks
@@ -61,18 +64,24 @@
 -- arrival time right after the charge or the number of its window (for a calendar its end, for a log the time of its
 -- entry) (8), its nths (8), its expiration (8); then 24 bytes per id: id (16), expiration (8). A log is never read as a
 -- whole, so its receipts are stored separately, in the form of holds, under the key of the log plus `:r`. Only
--- operations on receipts name that key. Either value may expire without the other. A bucket or a window with leased
--- slices is followed by `|` and 40 bytes per slice: holder (8), number (8), units (4), demand (4), expiration (8), the
--- number of its window (8). A version that knows neither rejects such a state. Every key expires when its state can be
--- forgotten.
+-- operations on receipts name that key. Either value may expire without the other.
 --
--- Returns {now, states, admitted, charges}. The states are the texts as read, or nil; a log is {used, newest, and pairs
+-- A bucket or a window with leased slices is followed by `!` and totals (src/core/ledger.h): the number of slices (2
+-- bytes), units (8), demand (8), a lower bound of the first expiration (8), an upper bound of the last (8), and for a
+-- fixed window the number of the window of all slices (8). The slices are in a hash, the key plus `:s`: by holder, 40
+-- bytes each: holder (8), number (8), units (4), demand (4), expiration (8), used (8). A decision reads only the totals. A value
+-- without its hash counts the lost slices as used at the first expiration; a hash without its value is removed with the
+-- next grant.
+--
+-- A version that knows neither rejects such a state. Every key expires when its state can be forgotten.
+--
+-- Returns {now, states, admitted}, followed by {charges, slices} unless both are empty. The states are the texts as read, or nil; a log is {used, newest, and pairs
 -- of a cost and the time at which the oldest entries that add up to it expire}: its first entry, and those that a
 -- denial waits for. `admitted` has a number for each evaluation: the admitted copies; for REPORT, whether the message
 -- was accepted; for GRANT, the units of the slice; for RESERVE, one more than the receipts opened, or 0; for the
 -- others, the number of checks that something was done for. A log that was settled is returned as it is afterwards, so
--- `charges` has a number for each check of SETTLE_RECEIPT and USED on a log: the units charged. It is omitted if there
--- is no such check.
+-- `charges` has a number for each check of SETTLE_RECEIPT and USED on a log: the units charged. `slices` has
+-- the slices that were read, as they were: the number of the key and the bytes of one or more slices, alternately.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
@@ -88,9 +97,8 @@ local WINDOWS = 1048576  -- 2^20: window numbers are stored modulo this
 local TOTALS = 4294967296  -- 2^32: running totals are stored modulo this
 
 local KEYS = KEYS
-local keys = #KEYS
 local input = cmsgpack.unpack(ARGV[1])
-local buckets, plain, needs = input[1], input[2], input[4]
+local buckets, plain, needs, keys = input[1], input[2], input[4], input[5]
 
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -106,8 +114,13 @@ local first, second, third, logs = {}, {}, {}, nil
 local window = {}   -- the length, by key
 local changed = {}  -- true: write it; false: delete it
 local states = {}   -- the texts
-local ledgers       -- by key: the leased slices; nil if no key has any
-local ledger_terms = {}  -- of the ledgers that were read
+local leases        -- by key: the totals of the leased slices; nil if no key has any
+local lease_terms = {}  -- by key: a term of its rule
+local slices        -- by key: the slices that were read or changed, by holder; false: there is none
+local all_read = {} -- by key: all slices were read
+local is_first = {} -- by key: it had no slices before
+local dirty_slices  -- by key: the holders of slices to write
+local slices_read   -- the slices to return
 local receipts      -- by key: {open, reported, number of the window}; nil if no key has any
 local beside        -- by the key of a log: the key of its receipts; nil if none is named
 local charges       -- units charged to logs without a decision; nil if there are none

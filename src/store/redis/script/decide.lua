@@ -41,25 +41,13 @@ local function bring_within_reach(key, term)
   changed[key] = true
 end
 
--- The slices of a key in the order of expiration.
-local function by_end(slices)
-  local order = {}
-  for i = 1, #slices do order[i] = i end
-  table.sort(order, function(a, b)
-    local one, other = slices[a][ENDS], slices[b][ENDS]
-    return one < other or (one == other and a < b)
-  end)
-  for i = 1, #order do order[i] = slices[order[i]] end
-  return order
-end
-
 -- Creating a function takes time, and most batches need few: so these are created on demand.
 local share, rolled, in_calendar, fits, charge, note_waits, decide
-local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held
+local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held, charge_expired, read_slices, touch_slice
 local owe_units, lower, credit, refund_log, refund, decide_in_steps, touch_receipts, receipts_of, settle, forget
 local id_at, hold_fits, end_oldest, reserve, settle_receipt, extend, used, report, grant
 
-if needs > 0 or ledgers then
+if needs > 0 or leases then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
   share = function(count, part, whole)
     local quotient = floor(count * part / whole)
@@ -153,7 +141,7 @@ if needs > 0 or ledgers then
 
   -- Returns how many of `copies` identical checks are admitted one after the other. Leased units count as used.
   fits = function(key, term, copies)
-    if ledgers and ledgers[key] then return with_held(key, term, fits_as_it_is, copies) end
+    if leases and leases[key] then return with_held(key, term, fits_as_it_is, copies) end
     return fits_as_it_is(key, term, copies)
   end
 
@@ -161,7 +149,7 @@ if needs > 0 or ledgers then
   charge = function(key, term, n)
     local of, cost = input[term], input[term + 1]
     if cost == 0 then return end
-    if ledgers and ledgers[key] and of > QUEUE then
+    if leases and leases[key] and of > QUEUE then
       charge_units(key, term, n * cost, window_at(key, term), now)
     elseif of <= QUEUE then
       local N = input[term + 2]
@@ -207,7 +195,7 @@ if needs > 0 or ledgers then
 
   -- DECIDE and LOOK: the number of admitted copies. All checks admit, or none is charged.
   decide = function(operation, copies, from, to)
-    if ledgers then
+    if leases then
       for at = from, to, 2 do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local n = copies

@@ -3,7 +3,7 @@ local at, last = input[3], #input
 while at < last do
   local operation = input[at]
   evaluation = evaluation + 1
-  if ledgers and operation <= DECIDE_ALIKE and ledgers[input[at + operation]] then
+  if leases and operation <= DECIDE_ALIKE and leases[input[at + operation]] then
     -- In both short forms, input[at + operation] is the key.
     local copies = operation == DECIDE_ALIKE and input[at + 1] or 1
     admitted[evaluation] = decide(DECIDE, copies, at + operation, at + operation)
@@ -95,10 +95,15 @@ while at < last do
     admitted[evaluation] = n
   elseif operation >= REPORT then
     local holder = struct.pack('<I4I4', input[at + 3], input[at + 4])
-    local work = operation == REPORT and report or grant
-    admitted[evaluation] =
-      work(input[at + 1], input[at + 2], holder, input[at + 5], input[at + 6], input[at + 7], input[at + 8])
-    at = at + 9
+    if operation == REPORT then
+      admitted[evaluation] = report(input[at + 1], input[at + 2], holder, input[at + 5], input[at + 6], input[at + 7],
+        input[at + 8], input[at + 9], input[at + 10])
+      at = at + 11
+    else
+      admitted[evaluation] = grant(input[at + 1], input[at + 2], holder, input[at + 5], input[at + 6], input[at + 7],
+        input[at + 8], input[at + 9])
+      at = at + 10
+    end
   else
     local copies = input[at + 1]
     local from = at + 3

@@ -15,9 +15,13 @@ local function two_numbers(text)
   return nil
 end
 
--- A slice is {holder, number, units, demand, expiration, window}; a holder is a text of 8 bytes.
+-- A slice is {holder, number, units, demand, expiration, used}; a holder is a text of 8 bytes.
 local SLICE, MOST_SLICES = 40, 1024
-local HOLDER, NUMBER, UNITS, DEMAND, ENDS, WINDOW = 1, 2, 3, 4, 5, 6
+local NUMBER, UNITS, DEMAND, ENDS, USED_UNITS = 2, 3, 4, 5, 6
+
+-- The totals of the slices of a key.
+local LEASES = 42
+local COUNT, OUT, DEMANDS, FIRST, LAST, WINDOW = 1, 2, 3, 4, 5, 6
 
 -- A receipt is {id, cost, at, nths, expiration}, a report {id, expiration}; an id is a text of 16 bytes.
 local RECEIPT, REPORTED, RECEIPTS_HEAD, MOST_RECEIPTS = 48, 24, 13, 1024
@@ -46,32 +50,34 @@ local function read_receipts(key, text, from)
   return behind
 end
 
--- Reads the receipts or slices of a text and returns its two numbers; nil if it is not a state.
+-- Reads the totals that start at `from`. Returns false if they are invalid.
+local function read_leases(key, text, from)
+  if #text ~= from + LEASES then return false end
+  local count, out, demand, first_end, last_end, of = struct.unpack('<I2I8I8I8I8I8', text, from + 1)
+  if count == 0 or out >= EXACT or demand >= EXACT or first_end >= EXACT or last_end >= EXACT or of >= EXACT then
+    return false
+  end
+  leases = leases or {}
+  leases[key] = {count, out, demand, first_end, last_end, of}
+  return true
+end
+
+-- Reads the receipts and totals of a text and returns its two numbers; nil if it is not a state.
 local function with_more(key, text)
-  local behind = string.find(text, '[#|]')
+  local behind = string.find(text, '[#!]')
   if not behind then return nil end
   local state = string.sub(text, 1, behind - 1)
   local bar = behind
   if string.sub(text, behind, behind) == '#' then
     bar = read_receipts(key, text, behind)
-    if not bar or (bar <= #text and string.sub(text, bar, bar) ~= '|') then return nil end
+    if not bar or (bar <= #text and string.sub(text, bar, bar) ~= '!') then return nil end
   end
   if bar > #text then
     local a = tonumber(state)
     if a then return a, 0 end
     return two_numbers(state)
   end
-  local bytes = #text - bar
-  if bytes == 0 or bytes % SLICE > 0 or bytes > SLICE * MOST_SLICES then return nil end
-  local slices, count = {}, 0
-  for at = bar + 1, #text, SLICE do
-    local holder, number, units, demand, ends, of = struct.unpack('<c8I8I4I4I8I8', text, at)
-    if number >= EXACT or ends >= EXACT or of >= EXACT then return nil end
-    count = count + 1
-    slices[count] = {holder, number, units, demand, ends, of}
-  end
-  ledgers = ledgers or {}
-  ledgers[key] = slices
+  if not read_leases(key, text, bar) then return nil end
   local a = tonumber(state)
   if a then return a, 0 end
   return two_numbers(state)
@@ -96,7 +102,7 @@ for key = 1, buckets do
 end
 
 for key = buckets + 1, plain do
-  local text, term = states[key], input[4 + key - buckets]
+  local text, term = states[key], input[5 + key - buckets]
   first[key], second[key], third[key] = -1, 0, 0
   if term > 0 then
     local length = input[term + 3]
@@ -136,7 +142,7 @@ for key = buckets + 1, plain do
     local log = -term
     beside = beside or {}
     beside[log] = key
-    if input[4 + log - buckets] > 0 then
+    if input[5 + log - buckets] > 0 then
       if not text then
         absent = absent + 1
         missing[absent] = KEYS[key]

@@ -19,7 +19,7 @@ if needs > 1 then
 
   -- The number of the window in which a charge made now counts.
   local function charged_window(key, term)
-    if ledgers and ledgers[key] then return window_at(key, term) end
+    if leases and leases[key] then return window_at(key, term) end
     local number = floor(now / input[term + 3])
     return first[key] > number and first[key] or number
   end
@@ -112,7 +112,7 @@ if needs > 1 then
   -- charged.
 
   settle_receipt = function(key, term, id, actual)
-    if ledgers then expire(key, term) end
+    if leases then expire(key, term) end
     local of = receipts_of(key)
     local receipt, place = find_open(of, id)
     if not receipt then return 0 end
@@ -125,7 +125,7 @@ if needs > 1 then
   end
 
   extend = function(key, term, id, lasts)
-    if ledgers then expire(key, term) end
+    if leases then expire(key, term) end
     local of = receipts_of(key)
     local receipt = find_open(of, id)
     if not receipt then return 0 end
@@ -137,7 +137,7 @@ if needs > 1 then
   end
 
   used = function(key, term, id)
-    if ledgers then expire(key, term) end
+    if leases then expire(key, term) end
     if id ~= NO_ID then
       local of = receipts_of(key)
       for _, one in ipairs(of.reported) do

@@ -210,7 +210,7 @@ if needs > 1 then
   -- denial undoes everything. Checks are `step` numbers apart. `open`: checks whose receipt is open, so that nothing is
   -- charged; `marks`: the position of each charge.
   decide_in_steps = function(from, to, keep, step, open, marks)
-    if ledgers then
+    if leases then
       for at = from, to, step do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local saved, all = {}, 1
@@ -271,7 +271,7 @@ if needs > 1 then
   end
 
   settle = function(key, term)
-    if ledgers then expire(key, term) end
+    if leases then expire(key, term) end
     local how = input[term + 1]
     if input[term] == HOLDS then
       if how == REFUND then end_oldest(key, input[term + 4]) end
@@ -303,7 +303,17 @@ if needs > 1 then
       local key = input[at]
       first[key], second[key], third[key] = -1, 0, 0
       changed[key] = false
-      if ledgers then ledgers[key] = nil end
+      local text = states[key]
+      local had_slices = text and string.find(text, '!', 1, true)
+      if had_slices or (leases and leases[key]) then
+        if had_slices and not all_read[key] then read_slices(key) end
+        if leases then leases[key] = nil end
+        for holder in pairs(slices[key]) do
+          slices[key][holder] = false
+          touch_slice(key, holder)
+        end
+        changed[key] = false
+      end
       if receipts then receipts[key] = nil end
       if beside and beside[key] then changed[beside[key]] = false end
     end

@@ -1,15 +1,35 @@
 ---------------------------------------------------------------------------------------------------------------- write
 
--- The slices of a key in the form in which they follow its state; empty if there are none.
-local function slices_text(key)
-  local slices = ledgers and ledgers[key]
-  if not slices or #slices == 0 then return '' end
-  local packed = {}
-  for i, slice in ipairs(slices) do
-    packed[i] = struct.pack('<c8I8I4I4I8I8', slice[HOLDER], slice[NUMBER], slice[UNITS], slice[DEMAND], slice[ENDS],
-      slice[WINDOW])
+-- The totals of a key's slices in the form in which they follow its state; empty if there are none.
+local function leases_text(key)
+  local of = leases and leases[key]
+  if not of then return '' end
+  return '!' .. struct.pack('<I2I8I8I8I8I8', of[COUNT], of[OUT], of[DEMANDS], of[FIRST], of[LAST], of[WINDOW])
+end
+
+-- Writes the changed slices of a key, which expire with its value.
+local function write_slices(key, expires)
+  local hash, dirty = KEYS[key] .. ':s', dirty_slices[key]
+  local was_changed, was_removed = {}, {}
+  for holder in pairs(dirty) do
+    local slice = slices[key][holder]
+    if slice then
+      was_changed[#was_changed + 1] = holder
+      was_changed[#was_changed + 1] =
+        struct.pack('<c8I8I4I4I8I8', holder, slice[NUMBER], slice[UNITS], slice[DEMAND], slice[ENDS], slice[USED_UNITS])
+    else
+      was_removed[#was_removed + 1] = holder
+    end
   end
-  return '|' .. table.concat(packed)
+  if is_first[key] or not (leases and leases[key]) then
+    call('UNLINK', hash)  -- for a first slice: the hash may be one without its value
+  elseif was_removed[1] then
+    call('HDEL', hash, unpack(was_removed))
+  end
+  if was_changed[1] then
+    call('HSET', hash, unpack(was_changed))
+    call('PEXPIREAT', hash, expires)
+  end
 end
 
 -- The receipts of a key in the form in which they follow its state, and the last expiration; empty if there are none.
@@ -28,14 +48,12 @@ local function receipts_text(key, number)
   return '#' .. table.concat(packed), over
 end
 
--- When a bucket is full again, if each slice is used.
-local function over_with_slices(key, term, over)
-  local a, b = first[key], second[key]
-  for _, slice in ipairs(by_end(ledgers[key])) do
-    charge_units(key, term, slice[UNITS], slice[WINDOW], slice[ENDS])
-    if slice[ENDS] > over then over = slice[ENDS] end
-    if first[key] + 1 > over then over = first[key] + 1 end
-  end
+-- When a bucket is full again, if all leased units are used at the last expiration.
+local function over_with_leases(key, term, over)
+  local a, b, of = first[key], second[key], leases[key]
+  if of[LAST] > over then over = of[LAST] end
+  charge_units(key, term, of[OUT], 0, of[LAST])
+  if first[key] + 1 > over then over = first[key] + 1 end
   first[key], second[key] = a, b
   return over
 end
@@ -46,8 +64,8 @@ for key = 1, buckets do
     local a, b = first[key], second[key]
     -- When it expires, rounded up to whole milliseconds.
     local over = b == 0 and a or a + 1
-    local slices = keep and slices_text(key) or ''
-    if slices ~= '' then over = over_with_slices(key, ledger_terms[key], over) end
+    local leased = keep and leases_text(key) or ''
+    if leased ~= '' then over = over_with_leases(key, lease_terms[key], over) end
     local held = ''
     if keep and receipts then
       local ends
@@ -57,17 +75,19 @@ for key = 1, buckets do
     if a < 0 then a = 0 end
     if keep and (over > now or held ~= '') then
       local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
-      text = text .. held .. slices
+      text = text .. held .. leased
       over = over + 999
-      call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
+      over = format('%d', (over - over % 1000) / 1000)
+      call('SET', KEYS[key], text, 'PXAT', over)
     else
       call('UNLINK', KEYS[key])
     end
+    if dirty_slices and dirty_slices[key] then write_slices(key, over) end
   end
 end
 
 for key = buckets + 1, plain do
-  local keep, term = changed[key], input[4 + key - buckets]
+  local keep, term = changed[key], input[5 + key - buckets]
   if keep ~= nil and term < 0 then
     local held, over = '', 0
     if keep then held, over = receipts_text(-term, 0) end
@@ -78,7 +98,7 @@ for key = buckets + 1, plain do
       call('UNLINK', KEYS[key])
     end
   elseif keep ~= nil then
-    local number, count, previous, over, slices, held = first[key], second[key], third[key], 0, '', ''
+    local number, count, previous, over, leased, held = first[key], second[key], third[key], 0, '', ''
     local is_calendar = window[key] == 0
     if keep and is_calendar then
       if count > 0 then over = number end
@@ -89,13 +109,13 @@ for key = buckets + 1, plain do
       elseif previous > 0 and is_counter then
         over = (number + 1) * window[key]
       end
-      slices = slices_text(key)
-      if slices ~= '' then
-        for _, slice in ipairs(ledgers[key]) do
-          local ends = (slice[WINDOW] + (is_counter and 2 or 1)) * window[key]
-          if ends > over then over = ends end
-          if number < 0 then number = slice[WINDOW] end
-        end
+      leased = leases_text(key)
+      if leased ~= '' then
+        local of = leases[key]
+        local ends = (of[WINDOW] + 1) * window[key]
+        if is_counter then ends = (floor(of[LAST] / window[key]) + 2) * window[key] end
+        if ends > over then over = ends end
+        if number < 0 then number = is_counter and floor(now / window[key]) or of[WINDOW] end
       end
     end
     if keep and receipts then
@@ -112,12 +132,14 @@ for key = buckets + 1, plain do
         text = format('%d', count * WINDOWS + number % WINDOWS)
       end
       if previous > 0 then text = format('%s:%d', text, previous) end
-      text = text .. held .. slices
+      text = text .. held .. leased
       over = over + 999
-      call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
+      over = format('%d', (over - over % 1000) / 1000)
+      call('SET', KEYS[key], text, 'PXAT', over)
     else
       call('UNLINK', KEYS[key])
     end
+    if dirty_slices and dirty_slices[key] then write_slices(key, over) end
   end
 end
 
@@ -166,4 +188,5 @@ if plain < keys then
   end
 end
 
-return {now, states, admitted, charges}
+if charges or slices_read then return {now, states, admitted, charges or {}, slices_read or {}} end
+return {now, states, admitted}
