@@ -208,7 +208,8 @@ TEST(ScriptBatch, AReplyThatIsNotTheScriptsLeavesTheGroupsAsTheyWere) {
 
 // A settled log is returned as it is afterwards, with the charge of each check.
 TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
-  const std::string head = "*4\r\n:1700000000000000\r\n*2\r\n$-1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
+  const std::string head = "*6\r\n:1700000000000000\r\n*1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
+  const std::string tail = "*0\r\n*0\r\n";
   const std::string without = "*3" + head.substr(2);
   core::ReceiptUse use{.id = {0, 1}};
   const auto read = [&](const std::string& reply) {
@@ -219,11 +220,12 @@ TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
     EXPECT_TRUE(filled.add(group));
     return filled.read(reply) ? std::optional(filled[0].failure) : std::nullopt;
   };
-  EXPECT_EQ(read(head + "*1\r\n:3\r\n"), Failure::none);
+  EXPECT_EQ(read(head + "*1\r\n:3\r\n" + tail), Failure::none);
   EXPECT_EQ(use.lost, 2U);
-  EXPECT_EQ(read(head + "*1\r\n:6\r\n"), Failure::disagreement) << "more than was asked for";
-  for (const std::string& reply : {without, head + "*0\r\n", head + "*2\r\n:3\r\n:3\r\n", head + "*1\r\n:-1\r\n",
-                                   head + "*1\r\n$1\r\n3\r\n", head + ":3\r\n"}) {
+  EXPECT_EQ(read(head + "*1\r\n:6\r\n" + tail), Failure::disagreement) << "more than was asked for";
+  for (const std::string& reply :
+       {without, head + "*0\r\n" + tail, head + "*2\r\n:3\r\n:3\r\n" + tail, head + "*1\r\n:-1\r\n" + tail,
+        head + "*1\r\n$1\r\n3\r\n" + tail, head + ":3\r\n" + tail}) {
     EXPECT_EQ(read(reply), std::nullopt) << reply;
   }
 }
@@ -231,7 +233,7 @@ TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
 TEST(ScriptBatch, ChargesThatNoLogHadAreNotTheScripts) {
   Filled filled;
   ASSERT_TRUE(filled.add(group_for({"a"})));
-  EXPECT_FALSE(filled.read("*4\r\n:1700000000000000\r\n*1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n"));
+  EXPECT_FALSE(filled.read("*6\r\n:1700000000000000\r\n*1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n*0\r\n*0\r\n"));
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct ScriptBatch::Contents {
 
   [[nodiscard]] ScriptReplySizes sizes() const;
   bool place_states(const ScriptReply& reply);
-  bool place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state);
+  bool place_state(std::uint32_t key, const wire::resp::Reply& state);
+  void place_receipts(const wire::resp::Reply& receipts);
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
   void read_charges(const ScriptPlan::Evaluation& evaluation);
@@ -105,8 +106,9 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   doubtful.assign(plan.keys(), false);
   std::size_t position = 0;
   for (const wire::resp::Reply state : reply.states) {
-    if (!place_state(argument.at(position++), state)) return false;
+    if (!place_state(argument.key_at(position++), state)) return false;
   }
+  if (reply.receipts) place_receipts(*reply.receipts);
   charges.clear();
   charges_read = 0;
   if (!reply.charges) return true;
@@ -114,14 +116,9 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   return true;
 }
 
-bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state) {
-  const std::uint32_t key = of.key;
+bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Reply& state) {
   const ScriptPlan::KeyUse& use = plan.use(key);
   if (state.is(wire::resp::ReplyType::null)) return true;
-  if (of.is_receipts) {
-    if (use.rule != nullptr && !replay.place_receipts(key, state.text())) doubtful[key] = true;
-    return true;
-  }
   if (use.rule == nullptr) {
     if (state.is(wire::resp::ReplyType::bulk)) replay.place_slices(key, state.text());
     return true;
@@ -133,6 +130,15 @@ bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire
   const auto log = parse_log(state, points);
   if (log) replay.place_log(key, *log);
   return log.has_value();
+}
+
+void ScriptBatch::Contents::place_receipts(const wire::resp::Reply& receipts) {
+  for (auto part = receipts.begin(); part != receipts.end(); ++part) {
+    const std::uint32_t key = argument.key_at(static_cast<std::size_t>((*part).integer()) - 1);
+    const core::Rule* const rule = plan.use(key).rule;
+    ++part;
+    if (rule == nullptr || !replay.place_receipts(key, *rule, (*part).text())) doubtful[key] = true;
+  }
 }
 
 void ScriptBatch::Contents::replay_all() {

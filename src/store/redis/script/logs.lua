@@ -41,7 +41,7 @@ if plain < keys then
   end
 
   for key = plain + 1, keys do
-    local term = input[4 + key - buckets]
+    local term = input[5 + key - buckets]
     states[key] = false
     first[key], second[key] = 0, 0
     if term > 0 then

@@ -12,22 +12,6 @@ local function slices_text(key)
   return '|' .. table.concat(packed)
 end
 
--- The receipts of a key in the form in which they follow its state, and the last expiration; empty if there are none.
-local function receipts_text(key, number)
-  local of = receipts and receipts[key]
-  if not of or (#of.open == 0 and #of.reported == 0) then return '', 0 end
-  local packed, over = {struct.pack('<I2I2I8', #of.open, #of.reported, number)}, 0
-  for _, one in ipairs(of.open) do
-    packed[#packed + 1] = struct.pack('<c16I8I8I8I8', one[ID], one[COST], one[AT], one[NTHS], one[UNTIL])
-    if one[UNTIL] > over then over = one[UNTIL] end
-  end
-  for _, one in ipairs(of.reported) do
-    packed[#packed + 1] = struct.pack('<c16I8', one[1], one[2])
-    if one[2] > over then over = one[2] end
-  end
-  return '#' .. table.concat(packed), over
-end
-
 -- When a bucket is full again, if each slice is used.
 local function over_with_slices(key, term, over)
   local a, b = first[key], second[key]
@@ -48,16 +32,10 @@ for key = 1, buckets do
     local over = b == 0 and a or a + 1
     local slices = keep and slices_text(key) or ''
     if slices ~= '' then over = over_with_slices(key, ledger_terms[key], over) end
-    local held = ''
-    if keep and receipts then
-      local ends
-      held, ends = receipts_text(key, 0)
-      if ends > over then over = ends end
-    end
     if a < 0 then a = 0 end
-    if keep and (over > now or held ~= '') then
+    if keep and over > now then
       local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
-      text = text .. held .. slices
+      text = text .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else
@@ -67,18 +45,9 @@ for key = 1, buckets do
 end
 
 for key = buckets + 1, plain do
-  local keep, term = changed[key], input[4 + key - buckets]
-  if keep ~= nil and term < 0 then
-    local held, over = '', 0
-    if keep then held, over = receipts_text(-term, 0) end
-    if held ~= '' then
-      over = over + 999
-      call('SET', KEYS[key], '0' .. held, 'PXAT', format('%d', (over - over % 1000) / 1000))
-    else
-      call('UNLINK', KEYS[key])
-    end
-  elseif keep ~= nil then
-    local number, count, previous, over, slices, held = first[key], second[key], third[key], 0, '', ''
+  local keep, term = changed[key], input[5 + key - buckets]
+  if keep ~= nil and (term == 0 or input[term] ~= HOLDS) then
+    local number, count, previous, over, slices = first[key], second[key], third[key], 0, ''
     local is_calendar = window[key] == 0
     if keep and is_calendar then
       if count > 0 then over = number end
@@ -98,13 +67,7 @@ for key = buckets + 1, plain do
         end
       end
     end
-    if keep and receipts then
-      local ends
-      if number < 0 then number = 0 end
-      held, ends = receipts_text(key, number)
-      if ends > over then over = ends end
-    end
-    if over > now or held ~= '' then
+    if over > now then
       local text
       if is_calendar then
         text = format('%d:%d', count, number)
@@ -112,7 +75,7 @@ for key = buckets + 1, plain do
         text = format('%d', count * WINDOWS + number % WINDOWS)
       end
       if previous > 0 then text = format('%s:%d', text, previous) end
-      text = text .. held .. slices
+      text = text .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else
@@ -166,4 +129,13 @@ if plain < keys then
   end
 end
 
-return {now, states, admitted, charges}
+local receipts_answer
+if receipts then
+  receipts_answer = receipts_read()
+  for _, of in pairs(receipts) do write_receipts(of) end
+end
+
+if charges or receipts_answer then
+  return {now, states, admitted, charges or {}, {}, receipts_answer or {}}
+end
+return {now, states, admitted}
