@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the comparison on a redis-server of its own, which has one core; the program has another.
-#   compare.sh PROGRAM [--quick]
+#   compare.sh PROGRAM [--quick | --receipts]
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)

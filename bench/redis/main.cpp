@@ -3,6 +3,7 @@
 //   redis_store HOST PORT PROCESS [--quick]     PROCESS: the server's process ID
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "net/loop.h"
@@ -208,16 +210,42 @@ class LowLoad final : private store::Callback {
   std::atomic<bool> done_ = false;
 };
 
+// The processor time of Redis for operations on receipts, by the number of open ones.
+void print_receipts(const Extent& extent, const Processor& processor, net::Loop& loop, store::redis::RedisStore& store,
+                    bool is_quick) {
+  constexpr std::array receipt_kinds{
+      std::pair{"bucket", ReceiptLoad::On::bucket}, std::pair{"window", ReceiptLoad::On::window},
+      std::pair{"counter", ReceiptLoad::On::counter}, std::pair{"log", ReceiptLoad::On::log},
+      std::pair{"concurrency", ReceiptLoad::On::concurrency}};
+  for (const auto& [name, on] : receipt_kinds) {
+    std::printf("redis-receipts: %s", name);
+    for (const std::uint64_t open :
+         is_quick ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{1, 100, 1'000}) {
+      ReceiptLoad receipts(store, on, open);
+      loop.run([&] { receipts.begin(Work::distinct_keys, ReceiptLoad::keys); });
+      wait_for([&] { return receipts.is_filled(); }, "receipts are not opened");
+      loop.run([&] { receipts.end(); });
+      wait_for([&] { return receipts.idle(); }, "reserves are not answered");
+      const double cost = processor.cost(extent, loop, receipts, Work::distinct_keys, ReceiptLoad::keys);
+      std::printf("%s %.2f us of Redis for a reserve or a settlement with %llu open", open == 1 ? "" : ",", cost,
+                  static_cast<unsigned long long>(open));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const bool is_quick = count == 5 && std::string_view(arguments[4]) == "--quick";
-  if (count != 4 && !is_quick) {
-    std::cerr << "usage: redis_store HOST PORT PROCESS [--quick]\n";
+  const bool is_about_receipts = count == 5 && std::string_view(arguments[4]) == "--receipts";
+  if (count != 4 && !is_quick && !is_about_receipts) {
+    std::cerr << "usage: redis_store HOST PORT PROCESS [--quick | --receipts]\n";
     return EXIT_FAILURE;
   }
   const net::Endpoint server{arguments[1], static_cast<std::uint16_t>(std::atoi(arguments[2])), {}};
-  const Extent extent = is_quick ? quick : Extent{};
+  const Extent extent = is_quick ? quick : is_about_receipts ? Extent{.rounds = 3} : Extent{};
   auto loops = net::Loops::make(1);
   if (!loops || !(*loops)->start()) return EXIT_FAILURE;
   net::Loop& loop = (**loops)[0];
@@ -232,6 +260,15 @@ int main(int count, char** arguments) {
     plain = std::make_unique<PlainLoad>(loop, server);
   });
   wait_for([&] { return counts.connected.value() == 1 && plain->ready(); }, "the server does not answer");
+  const Processor processor(arguments[3]);
+  if (is_about_receipts) {
+    print_receipts(extent, processor, loop, *store, is_quick);
+    loop.run([&] {
+      store.reset();
+      plain.reset();
+    });
+    return EXIT_SUCCESS;
+  }
   WeirLoad ours(*store);
 
   compare("redis-exact", extent, loop, ours, *plain, Work::distinct_keys);
@@ -246,7 +283,6 @@ int main(int count, char** arguments) {
   LeasedLoad local(loop, *store, LeasedLoad::Kind::local);
   compare_approximate("redis-approximate", extent, loop, approximate, local, Work::hot_key);
 
-  const Processor processor(arguments[3]);
   const double exact = processor.cost(extent, loop, ours, Work::distinct_keys, weir_under_way);
   const double hot = processor.cost(extent, loop, ours, Work::hot_key, weir_under_way_hot);
   std::printf("redis-cost: %.2f us of Redis for a decision, %.2f us for one of a hot key\n", exact, hot);
@@ -263,22 +299,7 @@ int main(int count, char** arguments) {
   }
   std::printf("\n");
   std::fflush(stdout);
-  for (const ReceiptLoad::On on : {ReceiptLoad::On::bucket, ReceiptLoad::On::log}) {
-    std::printf("redis-receipts: %s", on == ReceiptLoad::On::bucket ? "bucket" : "log");
-    for (const std::uint64_t open :
-         is_quick ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{1, 100, 1'000}) {
-      ReceiptLoad receipts(*store, on, open);
-      loop.run([&] { receipts.begin(Work::distinct_keys, ReceiptLoad::keys); });
-      wait_for([&] { return receipts.is_filled(); }, "receipts are not opened");
-      loop.run([&] { receipts.end(); });
-      wait_for([&] { return receipts.idle(); }, "reserves are not answered");
-      const double cost = processor.cost(extent, loop, receipts, Work::distinct_keys, ReceiptLoad::keys);
-      std::printf("%s %.2f us of Redis for a reserve or a settlement with %llu open", open == 1 ? "" : ",", cost,
-                  static_cast<unsigned long long>(open));
-    }
-    std::printf("\n");
-    std::fflush(stdout);
-  }
+  print_receipts(extent, processor, loop, *store, is_quick);
 
   LowLoad low(*store, *plain);
   loop.run([&] { low.submit_next(); });

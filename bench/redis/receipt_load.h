@@ -1,6 +1,8 @@
-// Alternates reserves and settlements on keys with a constant number of open receipts.
+// Alternates reserves and settlements on keys with a constant number of open receipts. A settlement refunds the oldest
+// receipt, so that a refund to a bucket moves all others.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,7 +19,7 @@ class ReceiptLoad final : public Load, private store::Callback {
  public:
   static constexpr std::size_t keys = 4;
 
-  enum class On : std::uint8_t { bucket, log };
+  enum class On : std::uint8_t { bucket, window, counter, log, concurrency };
 
   ReceiptLoad(store::redis::RedisStore& store, On on, std::uint64_t open);
 
@@ -31,6 +33,7 @@ class ReceiptLoad final : public Load, private store::Callback {
  private:
   struct Question final : store::Group {
     core::ReceiptUse use;
+    std::size_t key = 0;
   };
 
   void answered(store::Group& group) override;
@@ -42,6 +45,7 @@ class ReceiptLoad final : public Load, private store::Callback {
   core::Rule rule_;
   bool ending_ = false;
   std::uint64_t last_id_ = 0;
+  std::array<std::deque<std::uint64_t>, keys> ids_;  // open, the oldest first
   std::deque<Question> questions_;
 };
 

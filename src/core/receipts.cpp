@@ -5,8 +5,51 @@
 namespace weir::core {
 
 void Receipts::drop_ended(std::int64_t now) noexcept {
-  std::erase_if(open, [&](const Receipt& receipt) { return receipt.ends <= now; });
-  std::erase_if(reported, [&](const ReportedId& one) { return one.ends <= now; });
+  if (empty() || now < totals.first_expiry) return;
+  totals.first_expiry = std::numeric_limits<std::int64_t>::max();
+  const auto is_over = [&](std::int64_t ends) {
+    if (ends > now) totals.first_expiry = std::min(totals.first_expiry, ends);
+    return ends <= now;
+  };
+  std::erase_if(open, [&](const Receipt& receipt) {
+    if (!is_over(receipt.ends)) return false;
+    totals.open -= std::min<std::uint64_t>(totals.open, 1);
+    totals.units -= std::min(totals.units, receipt.cost);
+    return true;
+  });
+  const std::size_t ids = std::erase_if(reported, [&](const ReportedId& one) { return is_over(one.ends); });
+  totals.reported -= std::min<std::uint64_t>(totals.reported, ids);
+  reset_if_empty();
+}
+
+void Receipts::include(std::int64_t ends) noexcept {
+  totals.first_expiry = std::min(totals.first_expiry, ends);
+  totals.last_expiry = std::max(totals.last_expiry, ends);
+}
+
+void Receipts::reset_if_empty() noexcept {
+  if (empty()) totals = {};
+}
+
+Receipt& Receipts::add(const Receipt& receipt) {
+  open.push_back(receipt);
+  ++totals.open;
+  totals.units += receipt.cost;
+  include(receipt.ends);
+  return open.back();
+}
+
+void Receipts::add(const ReportedId& reported_id) {
+  reported.push_back(reported_id);
+  ++totals.reported;
+  include(reported_id.ends);
+}
+
+void Receipts::remove(std::vector<Receipt>::iterator receipt) noexcept {
+  totals.open -= std::min<std::uint64_t>(totals.open, 1);
+  totals.units -= std::min(totals.units, receipt->cost);
+  open.erase(receipt);
+  reset_if_empty();
 }
 
 std::vector<Receipt>::iterator Receipts::find(ReceiptId id) noexcept {
@@ -17,22 +60,18 @@ bool Receipts::is_reported(ReceiptId id) const noexcept {
   return std::ranges::find(reported, id, &ReportedId::id) != reported.end();
 }
 
-Receipt& Receipts::add(const Receipt& receipt) {
-  open.push_back(receipt);
-  return open.back();
-}
-
 void Receipts::reserve(ChargePosition place, Cost cost, bool was_open, ReceiptUse& use, std::int64_t now) {
   drop_ended(now);
   const auto found = find(use.id);
-  if (found == open.end() && open.size() >= max_open) {
+  if (found == open.end() && totals.open >= max_open) {
     use.result = ReceiptResult::not_kept;
     return;
   }
   use.result = was_open ? ReceiptResult::repeated : ReceiptResult::done;
-  Receipt& receipt = found != open.end() ? *found : add({.id = use.id, .ends = end_of(use.lasts, now)});
+  Receipt& receipt = found != open.end() ? *found : add(Receipt{.id = use.id, .ends = end_of(use.lasts, now)});
   if (!was_open) {
     receipt.cost += cost.units();
+    totals.units += cost.units();
     receipt.at = place.at;
     receipt.nths = place.nths;
   }
@@ -43,34 +82,58 @@ void Receipts::reserve(ChargePosition place, Cost cost, bool was_open, ReceiptUs
 Decision Receipts::hold(const Concurrency::Limit& limit, Cost cost, const ReceiptUse* use, std::uint64_t pending,
                         bool wants_more_after, std::int64_t now) const {
   if (use == nullptr || !use->id) return Concurrency::peek(limit, {}, cost, instant_at(now));
-  std::vector<Receipt> live = open;
-  std::erase_if(live, [&](const Receipt& receipt) { return receipt.ends <= now; });
-  std::ranges::stable_sort(live, {}, &Receipt::ends);
-  std::uint64_t held = 0;
-  for (const Receipt& receipt : live) held += receipt.cost;
+  // The known holds, the first to expire on top. In a replay they are the first and the last of all.
+  struct Hold {
+    std::int64_t ends;
+    std::uint64_t cost;
+  };
+  const auto expires_later = [](const Hold& a, const Hold& b) { return a.ends > b.ends; };
+  std::vector<Hold> live;
+  live.reserve(open.size() + 1);
+  std::uint64_t held = totals.units;
+  std::uint64_t count = totals.open;
+  std::int64_t last = now;
+  for (const Receipt& receipt : open) {
+    if (receipt.ends > now) {
+      live.push_back({receipt.ends, receipt.cost});
+      last = std::max(last, receipt.ends);
+    } else {
+      held -= std::min(held, receipt.cost);
+      --count;
+    }
+  }
+  std::ranges::make_heap(live, expires_later);
   const std::uint64_t taken = std::min(pending, limit.limit + 1);
 
   // Time until `units` more fit, if all holds last until they expire; empty if they never fit.
   const auto fits_after = [&](std::uint64_t units) -> std::optional<Duration> {
     if (units > limit.limit || units > limit.limit - std::min(taken, limit.limit) || taken > limit.limit) return {};
     std::uint64_t left = held;
-    std::size_t ended = 0;
-    while (left + taken + units > limit.limit || live.size() - ended >= (units > 0 ? max_open : max_open + 1)) {
-      left -= live[ended++].cost;
+    auto end = live.end();
+    const auto ended = [&] { return static_cast<std::uint64_t>(live.end() - end); };
+    while (end != live.begin() &&
+           (left + taken + units > limit.limit || count - ended() >= (units > 0 ? max_open : max_open + 1))) {
+      std::ranges::pop_heap(live.begin(), end, expires_later);
+      left -= std::min(left, (--end)->cost);
     }
-    return Duration{ended == 0 ? 0 : live[ended - 1].ends - now};
+    const Duration after{ended() == 0 ? 0 : end->ends - now};
+    for (; end != live.end(); ++end) std::ranges::push_heap(live.begin(), end + 1, expires_later);
+    return after;
   };
 
   Decision decision{.limit = limit.limit, .charged_at = instant_at(now)};
   decision.retry_after = fits_after(cost.units());
   decision.admitted = decision.retry_after == Duration::zero();
   if (decision.admitted && cost > Cost{0}) {
-    const Receipt its_own{.id = use->id, .cost = cost.units(), .ends = end_of(use->lasts, now)};
-    live.insert(std::ranges::upper_bound(live, its_own.ends, {}, &Receipt::ends), its_own);
+    const std::int64_t ends = end_of(use->lasts, now);
+    live.push_back({ends, cost.units()});
+    std::ranges::push_heap(live, expires_later);
+    last = std::max(last, ends);
     held += cost.units();
+    ++count;
   }
-  decision.remaining = live.size() < max_open ? limit.limit - std::min(held + taken, limit.limit) : 0;
-  decision.reset_after = Duration{live.empty() ? 0 : live.back().ends - now};
+  decision.remaining = count < max_open ? limit.limit - std::min(held + taken, limit.limit) : 0;
+  decision.reset_after = Duration{last - now};
   if (wants_more_after && decision.remaining < decision.limit) {
     decision.more_after = fits_after(decision.remaining + 1).value_or(decision.reset_after);
   }
@@ -81,11 +144,13 @@ void Receipts::end_oldest(std::uint64_t units, std::int64_t now) noexcept {
   drop_ended(now);
   while (units > 0 && !open.empty()) {
     Receipt& oldest = open.front();
-    const std::uint64_t taken = std::min(units, oldest.cost);
-    units -= taken;
-    oldest.cost -= taken;
-    if (oldest.cost > 0) return;
-    open.erase(open.begin());
+    if (units < oldest.cost) {
+      oldest.cost -= units;
+      totals.units -= std::min(totals.units, units);
+      return;
+    }
+    units -= oldest.cost;
+    remove(open.begin());
   }
 }
 
@@ -95,6 +160,7 @@ void Receipts::extend(ReceiptUse& use, std::int64_t now) noexcept {
   use.result = receipt == open.end() ? ReceiptResult::ended : ReceiptResult::done;
   if (receipt == open.end()) return;
   receipt->ends = std::max(receipt->ends, end_of(use.lasts, now));
+  totals.last_expiry = std::max(totals.last_expiry, receipt->ends);
   use.cost = Cost{receipt->cost};
   use.ends = instant_at(receipt->ends);
 }

@@ -13,7 +13,16 @@
 // So, with T = t2 - t1, what is admitted in (t1, t2] and not given back is at most used(t2) + T/token - used(t1) + what
 // older charges got back, which is at most burst + T/token.
 //
-// Pure, like all of core; the Redis script does the same, bit for bit. Every lookup of an id drops expired entries.
+// Why nothing depends on the number of receipts in a shared store: an operation needs the totals and its own receipt.
+// It needs others only if they have expired, or, for a concurrency limit, the first ones to expire and the last. A
+// refund to a bucket concerns all later receipts, but a store may apply it when it reads them.
+//
+// Invariants:
+//  1. totals.open, totals.reported and totals.units count all receipts and ids, including unknown ones.
+//  2. Nothing expires before totals.first_expiry, or after totals.last_expiry.
+//
+// Pure, like all of core; the Redis script does the same, bit for bit. Every operation drops expired entries, except
+// for a look.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +30,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -76,6 +86,16 @@ struct ReportedId {
   friend bool operator==(const ReportedId&, const ReportedId&) = default;
 };
 
+struct ReceiptTotals {
+  std::uint64_t open = 0;
+  std::uint64_t reported = 0;
+  std::uint64_t units = 0;  // of all open receipts
+  std::int64_t first_expiry = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_expiry = never;
+
+  friend bool operator==(const ReceiptTotals&, const ReceiptTotals&) = default;
+};
+
 // A repeated reserve is admitted: its cost is already charged, whatever remains.
 inline void admit_again(Decision& decision) noexcept {
   decision.admitted = true;
@@ -115,10 +135,16 @@ class Receipts {
   static constexpr Duration max_duration = std::chrono::hours(24 * 7);
   static constexpr Duration remembered = std::chrono::hours(1);  // for ids of reports
 
+  // The totals, and the known receipts and ids: all of them in a store's memory; in a replay, those that the script
+  // read. Use add() to add one.
+  ReceiptTotals totals;
   std::vector<Receipt> open;         // in the order of their charges
   std::vector<ReportedId> reported;  // in the order of arrival
 
-  [[nodiscard]] bool empty() const noexcept { return open.empty() && reported.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return totals.open == 0 && totals.reported == 0; }
+
+  Receipt& add(const Receipt& receipt);
+  void add(const ReportedId& reported_id);
 
   friend bool operator==(const Receipts&, const Receipts&) = default;
 
@@ -165,12 +191,7 @@ class Receipts {
               std::size_t max_ids = max_reported);
 
   // Returns when all receipts and ids can be forgotten.
-  [[nodiscard]] std::int64_t forget_at() const noexcept {
-    std::int64_t at = never;
-    for (const Receipt& one : open) at = std::max(at, one.ends);
-    for (const ReportedId& one : reported) at = std::max(at, one.ends);
-    return at;
-  }
+  [[nodiscard]] std::int64_t forget_at() const noexcept { return totals.last_expiry; }
 
   // The expiration of a receipt that starts now.
   [[nodiscard]] static std::int64_t end_of(Duration lasts, std::int64_t now) noexcept {
@@ -183,8 +204,9 @@ class Receipts {
 
   [[nodiscard]] std::vector<Receipt>::iterator find(ReceiptId id) noexcept;
   [[nodiscard]] bool is_reported(ReceiptId id) const noexcept;
-  // Appends a receipt.
-  Receipt& add(const Receipt& receipt);
+  void remove(std::vector<Receipt>::iterator receipt) noexcept;
+  void include(std::int64_t ends) noexcept;
+  void reset_if_empty() noexcept;
 
   template <class A>
   void give_back(const typename A::Limit& limit, typename A::State& state, const Receipt& receipt, std::uint64_t units,
@@ -203,7 +225,7 @@ void Receipts::settle(const typename A::Limit& limit, typename A::State& state, 
   use.result = ReceiptResult::ended;
   if (found == open.end()) return;
   const Receipt receipt = *found;
-  open.erase(found);
+  remove(found);
   use.result = ReceiptResult::done;
   use.cost = Cost{receipt.cost};
   use.ends = instant_at(receipt.ends);
@@ -224,8 +246,8 @@ void Receipts::report(const typename A::Limit& limit, typename A::State& state, 
       use.result = ReceiptResult::repeated;
       return;
     }
-    if (reported.size() < max_ids) {
-      reported.push_back({use.id, now + remembered.count()});
+    if (totals.reported < max_ids) {
+      add(ReportedId{use.id, now + remembered.count()});
     } else {
       use.result = ReceiptResult::not_kept;
     }

@@ -76,6 +76,14 @@ Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts
   if (sent) sent = probe.send({"HSET", key, "field", "value", "field"}, take);
   if (sent) sent = probe.send({"HGETALL", key}, take);
   if (sent) sent = probe.send({"HDEL", key, "field"}, take);
+  // The commands of receipts. ZADD with an odd argument count fails, like HSET.
+  if (sent) sent = probe.send({"HMGET", key, "field"}, take);
+  if (sent) sent = probe.send({"ZADD", key, "1", "member", "2"}, take);
+  if (sent) sent = probe.send({"ZREM", key, "member"}, take);
+  if (sent) sent = probe.send({"ZCARD", key}, take);
+  if (sent) sent = probe.send({"ZRANGE", key, "0", "0"}, take);
+  if (sent) sent = probe.send({"ZREVRANGE", key, "0", "0"}, take);
+  if (sent) sent = probe.send({"ZRANGEBYSCORE", key, "0", "0"}, take);
   return sent;
 }
 

@@ -275,13 +275,13 @@ Result<void> get_receipts(BlockReader& in, Table& table, Record record, Instant 
   core::Receipts receipts;
   const auto open = numbers.get<std::uint32_t>(most(core::Receipts::max_open));
   for (std::uint32_t i = 0; i < open && numbers.result(); ++i) {
-    receipts.open.push_back(numbers.get<core::Receipt>([](const core::Receipt& receipt) {
+    receipts.add(numbers.get<core::Receipt>([](const core::Receipt& receipt) {
       return plausible(receipt.at) && plausible(receipt.ends) && receipt.nths >= 0 && receipt.id;
     }));
   }
   const auto reported = numbers.get<std::uint32_t>(most(core::Receipts::max_reported));
   for (std::uint32_t i = 0; i < reported && numbers.result(); ++i) {
-    receipts.reported.push_back(
+    receipts.add(
         numbers.get<core::ReportedId>([](const core::ReportedId& one) { return plausible(one.ends) && one.id; }));
   }
   if (!numbers.result()) return numbers.result();

@@ -249,14 +249,14 @@ bool Table::has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, In
 }
 
 std::vector<core::Receipt> Table::open_receipts(const core::Rule& rule, KeyHash key, Instant now) {
-  core::Receipts found;
+  std::vector<core::Receipt> found;
   if (receipts_->empty()) return {};
   std::ignore = with_receipts(rule, {key, Cost{0}}, nullptr, now, [&]<class A>(const auto&, auto&, StateName name) {
-    receipts_->with(name, [&](core::Receipts& receipts) { found.open = receipts.open; });
+    receipts_->with(name, [&](core::Receipts& receipts) { found = receipts.open; });
     return false;
   });
-  found.drop_ended(core::micros(now));
-  return std::move(found.open);
+  std::erase_if(found, [&](const core::Receipt& receipt) { return receipt.ends <= core::micros(now); });
+  return found;
 }
 
 bool Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {

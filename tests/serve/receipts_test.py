@@ -342,12 +342,12 @@ class InACluster(SharedTest):
         node = self.node_to_kill(servers=3)
         user, paused, settled = self.apart(cluster)
         receipt = reserve(node, 400, user=user)["receipt"]
-        before = settled.ask("STRLEN", self.key_of("team", settled))
+        before = settled.ask("HLEN", self.receipts_of("team", settled))
         paused.pause()
         try:
             sender = threading.Thread(target=self.settle_in_vain, args=(node, receipt))
             sender.start()
-            eventually(lambda: settled.ask("STRLEN", self.key_of("team", settled)) != before, "one limit settled")
+            eventually(lambda: settled.ask("HLEN", self.receipts_of("team", settled)) != before, "one limit settled")
             node.kill()
             sender.join()
         finally:
@@ -366,8 +366,8 @@ class InACluster(SharedTest):
             pass
 
     @staticmethod
-    def key_of(limit, redis):
-        [key] = redis.ask("KEYS", f"weir:{{{limit}:*")
+    def receipts_of(limit, redis):
+        [key] = redis.ask("KEYS", f"weir:{{{limit}:*:r")
         return key
 
     def apart(self, cluster):

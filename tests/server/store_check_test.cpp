@@ -202,7 +202,9 @@ TEST_F(StoreCheckWithUsers, FindsNothingWrongWithTheRightsOnThePage) {
 TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
   for (const std::string rights :
        {"~weir:* +@all -script", "~weir:* +@all -evalsha", "~other:* +@all", "~weir:* +ping", "~weir:* +@all -info",
-        "~weir:* +@all -eval", "~weir:* +@all -hset", "~weir:* +@all -hgetall", "~weir:* +@all -hdel"}) {
+        "~weir:* +@all -eval", "~weir:* +@all -hset", "~weir:* +@all -hgetall", "~weir:* +@all -hdel",
+        "~weir:* +@all -hmget", "~weir:* +@all -zadd", "~weir:* +@all -zrem", "~weir:* +@all -zcard",
+        "~weir:* +@all -zrange", "~weir:* +@all -zrevrange", "~weir:* +@all -zrangebyscore"}) {
     give(rights);
     const Lines errors = checked(redis_).errors;
     ASSERT_EQ(errors.size(), 1U) << rights;

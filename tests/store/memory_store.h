@@ -54,8 +54,8 @@ inline CheckExtension* copy_of(const CheckExtension* extension, std::deque<OwnEx
   return &copy;
 }
 
-// States by the key of their check. Expired states are removed; for a log, its entries and its receipts separately, as
-// a store may keep them.
+// States by the key of their check. Expired states are removed; the receipts of a state separately, as a store may keep
+// them.
 class CoreStates {
  public:
   // Fills in the answer.
@@ -89,12 +89,11 @@ class CoreStates {
     }
   }
 
-  // The expiration of the key in milliseconds; 0 if it was never used.
+  // The expiration of the key in milliseconds, without receipts; 0 if it was never used.
   [[nodiscard]] std::int64_t forgotten_at(const Check& check) {
     const auto found = states_.find(check.key);
     if (found == states_.end() || check.rule == nullptr) return 0;
-    std::int64_t at = found->second.forget_at(*check.rule);
-    if (!is_log(check)) at = std::max(at, found->second.receipts.forget_at());
+    const std::int64_t at = found->second.forget_at(*check.rule);
     return at <= 0 ? 0 : (at + 999) / 1000;
   }
 
@@ -116,10 +115,6 @@ class CoreStates {
   }
 
  private:
-  static bool is_log(const Check& check) {
-    return check.rule != nullptr && std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(*check.rule);
-  }
-
   void expire(const Check& check, Instant now) {
     SharedState& state = states_[check.key];
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
@@ -143,12 +138,8 @@ class CoreStates {
     SharedState& state = found->second;
     const bool is_over = core::visit_rule(
         *check.rule, [&]<class A>(const core::RuleOf<A>& of) { return A::forget_at(of.limit, state.of<A>()) <= now; });
-    const bool is_same =
-        numbers_of(state) == numbers_of(before) && (is_log(check) || state.receipts == before.receipts);
-    if (!is_over || is_same) return;
+    if (!is_over || numbers_of(state) == numbers_of(before)) return;
     state.numbers = {};
-    if (is_log(check)) return;
-    state.receipts.drop_ended(core::micros(now));
     if (!state.has_slices() && state.receipts.empty()) states_.erase(found);
   }
 
@@ -157,16 +148,14 @@ class CoreStates {
     const bool is_bucket = check.rule != nullptr && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
                              return std::is_same_v<typename A::State, core::ArrivalState>;
                            });
-    if (is_bucket && states_[check.key].has_slices()) return;
     const auto is_over = [&](std::int64_t millis) { return millis > 0 && core::micros(now) / 1000 > millis; };
-    const bool is_forgotten = is_over(forgotten_at(check));
-    if (is_log(check)) {
-      SharedState& state = states_[check.key];
-      if (is_forgotten) state.of<core::SlidingWindowLog>() = {};
-      if (!state.receipts.empty() && is_over((state.receipts.forget_at() + 999) / 1000)) state.receipts = {};
-    } else if (is_forgotten) {
-      states_.erase(check.key);
-    }
+    SharedState& state = states_[check.key];
+    if (!state.receipts.empty() && is_over((state.receipts.forget_at() + 999) / 1000)) state.receipts = {};
+    if (is_bucket && state.has_slices()) return;
+    if (!is_over(forgotten_at(check))) return;
+    state.numbers = {};
+    state.ledger = {};
+    if (state.receipts.empty()) states_.erase(check.key);
   }
 
   SharedDecider decider_;

@@ -109,13 +109,52 @@ TEST(Replay, ReadsTextsThatAreStates) {
       {bucket, "1#short", false},
       {window, "1048577", true},
       {window, "x", false},
-      {holds, "0", true},
-      {holds, "1", false},
+      {holds, "0", false},
   };
   for (const auto& row : rows) {
     Replay replay;
     replay.begin(now, 1);
     EXPECT_EQ(replay.place_text(0, row.rule, row.text), row.is_state) << row.text;
+  }
+}
+
+// The totals of one open receipt, and that receipt.
+TEST(Replay, ReadsReceiptsThatAreSound) {
+  const core::Rule bucket = one_in_ten_seconds();
+  const auto number = [](std::uint64_t value, std::size_t size = 7) {
+    std::string bytes;
+    for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+    return bytes;
+  };
+  const auto totals = [&](std::uint64_t version, std::uint64_t open) {
+    std::string bytes = number(version, 1) + number(open, 2) + number(0, 2);
+    for (const std::uint64_t value : {3U, 9U, 9U, 1U, 5U, 0U, 0U}) bytes += number(value);
+    return bytes;
+  };
+  const std::string id(16, '\1');
+  const std::string numbers = number(3) + number(5) + number(0) + number(9);
+  const std::string receipt = "o" + id + numbers + number(1);
+  const std::uint64_t too_large = std::uint64_t{1} << 53;
+  const struct {
+    std::string bytes;
+    bool is_sound;
+  } rows[] = {
+      {totals(1, 1), true},
+      {totals(1, 1) + receipt, true},
+      {totals(1, 1) + receipt + receipt, false},
+      {totals(1, 1) + receipt + "o", false},
+      {totals(1, 1) + "x" + receipt.substr(1), false},
+      {totals(1, 1) + "o" + id + numbers + number(too_large), false},
+      {totals(1, 1) + "i" + id + number(9), false},
+      {totals(1, 1).substr(1), false},
+      {totals(2, 1), false},
+      {totals(1, 1'025), false},
+      {"", false},
+  };
+  for (const auto& row : rows) {
+    Replay replay;
+    replay.begin(now, 1);
+    EXPECT_EQ(replay.place_receipts(0, bucket, row.bytes), row.is_sound) << row.bytes;
   }
 }
 
@@ -155,6 +194,10 @@ TEST(ScriptReply, HasTheSizesThatWereAskedFor) {
       {"*3\r\n:5\r\n*2\r\n$-1\r\n$1\r\n0\r\n*1\r\n:1\r\n", false},
       {"*3\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*2\r\n:1\r\n:1\r\n", false},
       {"*2\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n", false},
+      {"*6\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n*0\r\n*0\r\n*2\r\n:2\r\n$1\r\nx\r\n", true},
+      {"*6\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n*0\r\n*0\r\n", false},
+      {"*6\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n*0\r\n*0\r\n*2\r\n:3\r\n$1\r\nx\r\n", false},
+      {"*6\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n*0\r\n*0\r\n*1\r\n:1\r\n", false},
       {"-ERR no\r\n", false},
   };
   for (const auto& row : rows) {

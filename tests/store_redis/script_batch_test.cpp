@@ -208,7 +208,8 @@ TEST(ScriptBatch, AReplyThatIsNotTheScriptsLeavesTheGroupsAsTheyWere) {
 
 // A settled log is returned as it is afterwards, with the charge of each check.
 TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
-  const std::string head = "*5\r\n:1700000000000000\r\n*2\r\n$-1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
+  const std::string head = "*6\r\n:1700000000000000\r\n*1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
+  const std::string tail = "*0\r\n*0\r\n";
   const std::string without = "*3" + head.substr(2);
   core::ReceiptUse use{.id = {0, 1}};
   const auto read = [&](const std::string& reply) {
@@ -219,24 +220,24 @@ TEST(ScriptBatch, TheChargeToALogIsReturnedForEachCheck) {
     EXPECT_TRUE(filled.add(group));
     return filled.read(reply) ? std::optional(filled[0].failure) : std::nullopt;
   };
-  EXPECT_EQ(read(head + "*1\r\n:3\r\n*0\r\n"), Failure::none);
+  EXPECT_EQ(read(head + "*1\r\n:3\r\n" + tail), Failure::none);
   EXPECT_EQ(use.lost, 2U);
-  EXPECT_EQ(read(head + "*1\r\n:6\r\n*0\r\n"), Failure::disagreement) << "more than was asked for";
+  EXPECT_EQ(read(head + "*1\r\n:6\r\n" + tail), Failure::disagreement) << "more than was asked for";
   EXPECT_EQ(read(without), std::nullopt);
   for (const std::string_view charges :
        {"*0\r\n", "*2\r\n:3\r\n:3\r\n", "*1\r\n:-1\r\n", "*1\r\n$1\r\n3\r\n", ":3\r\n"}) {
-    EXPECT_EQ(read(head + std::string(charges) + "*0\r\n"), std::nullopt) << charges;
+    EXPECT_EQ(read(head + std::string(charges) + tail), std::nullopt) << charges;
   }
   for (const std::string_view slices :
        {"*1\r\n:1\r\n", "*2\r\n:0\r\n$0\r\n\r\n", "*2\r\n:9\r\n$0\r\n\r\n", "*2\r\n:1\r\n:1\r\n", ":3\r\n"}) {
-    EXPECT_EQ(read(head + "*1\r\n:3\r\n" + std::string(slices)), std::nullopt) << slices;
+    EXPECT_EQ(read(head + "*1\r\n:3\r\n" + std::string(slices) + "*0\r\n"), std::nullopt) << slices;
   }
 }
 
 TEST(ScriptBatch, ChargesThatNoLogHadAreNotTheScripts) {
   Filled filled;
   ASSERT_TRUE(filled.add(group_for({"a"})));
-  EXPECT_FALSE(filled.read("*5\r\n:1700000000000000\r\n*1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n*0\r\n"));
+  EXPECT_FALSE(filled.read("*6\r\n:1700000000000000\r\n*1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n*0\r\n*0\r\n"));
 }
 
 }  // namespace

@@ -372,6 +372,83 @@ TEST_F(ScriptConformance, ReceiptsOfLongLogsMatchTheCore) {
   EXPECT_GT(lost, 20U);
 }
 
+// Hundreds of open receipts: settled in any order, often the oldest first, while others expire, and rates change.
+void follow_many(const std::vector<core::Rule>& rules, std::uint64_t seed, std::size_t rounds) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t bound) { return random() % bound; };
+  const std::string key = "many" + std::to_string(seed);
+  CoreStates core;
+  ScriptBatch batch;
+  Instant now = far_ahead;
+  std::deque<std::uint64_t> open;  // ids of receipts, the oldest first; some may have expired
+  std::uint64_t last_id = 0;
+  std::size_t settled = 0;
+  std::size_t max_open = 0;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    now += Duration{static_cast<std::int64_t>(below(1'000))};
+    if (below(400) == 0) now -= Duration{static_cast<std::int64_t>(below(300'000))};
+    std::deque<Group> groups(1 + below(3));
+    std::deque<core::ReceiptUse> uses;
+    batch.clear();
+    std::size_t added = 0;
+    for (Group& group : groups) {
+      const std::uint64_t kind = open.empty() ? 0 : below(20);
+      group.operation = kind < 10   ? store::Operation::decide
+                        : kind < 17 ? store::Operation::settle
+                        : kind < 18 ? store::Operation::extend
+                        : kind < 19 ? store::Operation::report
+                                    : store::Operation::look;
+      const bool is_new = group.operation == store::Operation::decide || group.operation == store::Operation::report;
+      const std::uint64_t id = is_new ? ++last_id : open[below(2) == 0 ? 0 : below(open.size())];
+      group.checks.push_back(check_of(key, rules[below(8) == 0 ? below(rules.size()) : 0], below(4)));
+      group.checks.back().wants_more_after = true;
+      core::ReceiptUse& use = uses.emplace_back(core::ReceiptUse{.id = {7, id}});
+      use.lasts = Duration{static_cast<std::int64_t>(1 + below(below(6) == 0 ? 40'000 : 900'000))};
+      if (below(8) > 0) use.actual = Cost{below(3)};
+      group.checks.back().receipt = &use;
+      if (!batch.add(group)) break;
+      ++added;
+    }
+    ASSERT_TRUE(server().run_at(batch, now)) << server().error;
+    for (std::size_t i = 0; i < added; ++i) core.expire_keys(groups[i], now);
+    for (std::size_t i = 0; i < added; ++i) {
+      expect_as_the_core(core, groups[i], round);
+      if (testing::Test::HasFatalFailure()) return;
+      const core::ReceiptUse& use = *groups[i].checks[0].receipt;
+      const bool is_done = use.result == core::ReceiptResult::done;
+      if (groups[i].operation == store::Operation::decide && is_done) open.push_back(use.id.low);
+      if (groups[i].operation != store::Operation::settle) continue;
+      std::erase(open, use.id.low);
+      settled += is_done ? 1U : 0U;
+    }
+    max_open = std::max(max_open, open.size());
+  }
+  EXPECT_GT(settled, rounds / 4);
+  EXPECT_GT(max_open, 100U);
+}
+
+TEST_F(ScriptConformance, ManyReceiptsOfBucketsMatchTheCore) {
+  const std::vector<core::Rule> rules{core::compile(*Limit::token_bucket({{4'001, std::chrono::seconds(1)}, 900})),
+                                      core::compile(*Limit::token_bucket({{7'001, std::chrono::seconds(3)}, 1'200})),
+                                      core::compile(*Limit::gcra({{9'999, std::chrono::seconds(2)}, 400}))};
+  for (std::uint64_t seed = 0; seed < cases(6); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    follow_many(rules, seed, 2'000);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(ScriptConformance, ManyHoldsMatchTheCore) {
+  const std::vector<core::Rule> rules{core::compile(*Limit::concurrency({400, std::chrono::seconds(1)})),
+                                      core::compile(*Limit::concurrency({90, std::chrono::seconds(1)})),
+                                      core::compile(*Limit::concurrency({1'000, std::chrono::seconds(1)}))};
+  for (std::uint64_t seed = 0; seed < cases(6); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    follow_many(rules, 100 + seed, 2'000);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // They are charged, and so are their repetitions.
 TEST_F(ScriptConformance, ReportsBeyondTheMaximumOfIdsMatchTheCore) {
   const std::vector<core::Rule> rules{

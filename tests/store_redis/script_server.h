@@ -22,17 +22,13 @@ class ScriptServer {
  public:
   explicit ScriptServer(std::vector<std::string> options = {}) : server_(std::move(options)) {
     ask({"SCRIPT", "LOAD", script_source()});
-    digest_of_expiry_ = std::string(
-        ask({"SCRIPT", "LOAD",
-             "local function has_slices(text) local from = string.find(text, '[#!]') or 0 "
-             "if string.sub(text, from, from) == '!' then return true end "
-             "if from > 0 then local open, ids = struct.unpack('<I2I2', text, from + 1) "
-             "from = from + 12 + open * 48 + ids * 24 end return string.sub(text, from + 1, from + 1) == '!' end "
-             "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
-             "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
-             "not (ARGV[i + 1] == 'bucket' and has_slices(redis.call('GET', key))) then "
-             "redis.call('DEL', key) end end redis.call('SET', 'clock', ARGV[1])"})
-            .text());
+    digest_of_expiry_ = std::string(ask({"SCRIPT", "LOAD",
+                                         "local function has_slices(text) return string.find(text, '!', 1, true) end "
+                                         "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
+                                         "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
+                                         "not (ARGV[i + 1] == 'bucket' and has_slices(redis.call('GET', key))) then "
+                                         "redis.call('DEL', key) end end redis.call('SET', 'clock', ARGV[1])"})
+                                        .text());
     digest_of_manual_ = std::string(ask({"SCRIPT", "LOAD", source_with_manual_clock()}).text());
   }
   ScriptServer(const ScriptServer&) = delete;
@@ -66,14 +62,15 @@ class ScriptServer {
   void append_set_clock(std::string& bytes, const ScriptBatch& batch, Instant now) const {
     std::vector<std::string_view> words{"EVALSHA", digest_of_expiry_, ""};
     std::vector<std::string_view> kinds;
-    std::deque<std::string> beside;  // of receipts of logs
+    std::deque<std::string> beside;  // of receipts
     for (const Group* const group : batch.members()) {
       for (const store::Check& check : group->checks) {
         words.push_back(check.key);
         kinds.push_back(is_bucket(check) ? "bucket" : "");
-        if (check.rule == nullptr || !is_log(*check.rule)) continue;
-        words.push_back(beside.emplace_back(check.key + ":r"));
-        kinds.push_back("");
+        for (const std::string_view suffix : {":r", ":e"}) {
+          words.push_back(beside.emplace_back(check.key).append(suffix));
+          kinds.emplace_back();
+        }
       }
     }
     const std::string keys = std::to_string(words.size() - 3);

@@ -207,9 +207,16 @@ TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
   EXPECT_EQ(group.checks[0].decision.remaining, 8U);
 }
 
-// The receipts of a log are stored next to it.
-class ScriptLogReceipts : public ScriptState {
+// Receipts are stored next to their state: in a hash, and in a sorted set by expiration.
+class ScriptReceipts : public ScriptState {
  protected:
+  explicit ScriptReceipts(const Limit& limit = *Limit::token_bucket({{1, seconds(60)}, 10})) { use_limit(limit); }
+
+  void use_limit(const Limit& limit) {
+    rule = core::compile(limit);
+    hash = limit.algorithm() == Algorithm::concurrency ? key : key + ":r";
+  }
+
   bool reserve(std::uint64_t id, std::uint64_t cost, Duration lasts = seconds(600)) {
     return use_receipt(store::Operation::decide, {.id = {0, id}, .lasts = lasts}, cost);
   }
@@ -221,10 +228,16 @@ class ScriptLogReceipts : public ScriptState {
   }
   bool exists(const std::string& name) { return number({"EXISTS", name}) == 1; }
   [[nodiscard]] std::uint64_t left() const { return group.checks[0].decision.remaining; }
+  std::string refusal() {
+    std::string bytes;
+    batch.write(bytes);
+    return std::string(server.exchange(bytes).text());
+  }
 
-  const std::string key = "weir:{api:alice}:swl60s";
-  const std::string beside = "weir:{api:alice}:swl60s:r";
-  const core::Rule rule = core::compile(*Limit::sliding_window_log({10, seconds(60)}));
+  const std::string key = "weir:{api:alice}:x";
+  const std::string order = "weir:{api:alice}:x:e";
+  std::string hash;
+  core::Rule rule;
   core::ReceiptUse use;
 
  private:
@@ -240,12 +253,175 @@ class ScriptLogReceipts : public ScriptState {
   }
 };
 
+const std::vector<Kind>& kinds_with_holds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> kinds_and_holds = kinds();
+    kinds_and_holds.push_back({"concurrency", *Limit::concurrency({10, seconds(60)})});
+    return kinds_and_holds;
+  }();
+  return all;
+}
+
+TEST_F(ScriptReceipts, AreReadOnlyByOperationsOnThem) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 3));
+    server.ask({"SET", hash, "hello"});
+    for (const store::Operation operation : {store::Operation::decide, store::Operation::look}) {
+      ASSERT_TRUE(run(operation, rule, Cost{1}, key));
+      std::string bytes;
+      batch.write(bytes);
+      EXPECT_EQ(bytes.find(hash), std::string::npos);
+      EXPECT_EQ(bytes.find(order), std::string::npos);
+    }
+  }
+}
+
+TEST_F(ScriptReceipts, AreInAHashAndExpireWithTheLast) {
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 1) && report(2, 0));
+    EXPECT_EQ(number({"HLEN", hash}), 3);
+    EXPECT_EQ(number({"ZCARD", order}), 2);
+    const std::int64_t ends = (core::micros(group.now + std::chrono::hours(1)) + 999) / 1000;
+    EXPECT_EQ(number({"PEXPIRETIME", hash}), ends);
+    EXPECT_EQ(number({"PEXPIRETIME", order}), ends);
+    ASSERT_TRUE(settle(1, 0));
+    EXPECT_EQ(use.result, core::ReceiptResult::done);
+    EXPECT_EQ(number({"HLEN", hash}), 2);
+    EXPECT_EQ(number({"ZCARD", order}), 1);
+    ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}, key));
+    EXPECT_EQ(number({"DBSIZE"}), 0);
+  }
+}
+
+TEST_F(ScriptReceipts, TheLastSettlementLeavesNothingBehind) {
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 2) && reserve(2, 3) && settle(2, 0) && settle(1, 0));
+    EXPECT_EQ(use.result, core::ReceiptResult::done);
+    EXPECT_EQ(number({"DBSIZE"}), 0) << "nothing was used";
+  }
+}
+
+TEST_F(ScriptReceipts, WithoutTheHashTheyHaveEnded) {
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 2) && reserve(2, 3));
+    const std::uint64_t before = left();
+    server.ask({"DEL", hash});
+    ASSERT_TRUE(settle(1, 0));
+    EXPECT_EQ(use.result, core::ReceiptResult::ended);
+    if (kind.limit.algorithm() != Algorithm::concurrency) {
+      EXPECT_EQ(left(), before) << "the charge stays";
+    }
+    ASSERT_TRUE(reserve(3, 1));
+    EXPECT_EQ(number({"ZCARD", order}), 1) << "the order of the lost ones is removed";
+  }
+}
+
+TEST_F(ScriptReceipts, WithoutTheOrderTheyAreKeptAndItIsWrittenAgain) {
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 2) && reserve(2, 3) && reserve(3, 1));
+    server.ask({"DEL", order});
+    ASSERT_TRUE(settle(1, 2));
+    EXPECT_EQ(use.result, core::ReceiptResult::done);
+    EXPECT_EQ(number({"ZCARD", order}), 2);
+    EXPECT_EQ(number({"PEXPIRETIME", order}), number({"PEXPIRETIME", hash}));
+    ASSERT_TRUE(settle(2, 3) && settle(3, 1));
+    EXPECT_EQ(use.result, core::ReceiptResult::done);
+    EXPECT_FALSE(exists(order));
+  }
+}
+
+TEST_F(ScriptReceipts, WithoutTheStateNothingIsGivenBack) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 3));
+    server.ask({"DEL", key});
+    ASSERT_TRUE(settle(1, 0));
+    EXPECT_EQ(use.result, core::ReceiptResult::done);
+    EXPECT_EQ(left(), group.checks[0].decision.limit);
+  }
+}
+
+TEST_F(ScriptReceipts, AForeignValueIsRejectedAndLeftAlone) {
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    ASSERT_TRUE(reserve(1, 3));
+    const std::string totals = text({"HGET", hash, "t"});
+    const std::string state = text({"GET", key});
+    for (const std::string& value : {std::string(), std::string("hello"), totals.substr(1), totals + "x",
+                                     "\x02" + totals.substr(1), totals.substr(0, 1) + "\xff\xff" + totals.substr(3)}) {
+      server.ask({"HSET", hash, "t", value});
+      EXPECT_FALSE(reserve(2, 1));
+      EXPECT_TRUE(refusal().starts_with("FOREIGN the value of weir:{api:...}:x")) << refusal();
+      EXPECT_FALSE(settle(1, 1));
+      EXPECT_EQ(text({"HGET", hash, "t"}), value);
+      if (hash != key) {
+        EXPECT_EQ(text({"GET", key}), state);
+      }
+    }
+    server.ask({"HDEL", hash, "t"});
+    EXPECT_FALSE(reserve(2, 1)) << "a hash without totals";
+    server.ask({"DEL", hash, order});
+    server.ask({"SET", order, "of another type"});
+    EXPECT_FALSE(reserve(2, 1));
+    server.ask({"DEL", order});
+    server.ask({"SET", hash, "of another type"});
+    EXPECT_FALSE(reserve(2, 1));
+    EXPECT_TRUE(refusal().starts_with("FOREIGN ")) << refusal();
+    ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}, key));
+    EXPECT_TRUE(reserve(2, 1));
+  }
+}
+
+// Earlier versions wrote them behind the state.
+TEST_F(ScriptReceipts, TheOldFormatIsRejectedAndLeftAlone) {
+  const std::string receipts = "#" + std::string(1, '\1') + std::string(11, '\0') + std::string(48, '\7');
+  for (const Kind& kind : kinds_with_holds()) {
+    SCOPED_TRACE(kind.name);
+    server.ask({"FLUSHALL"});
+    use_limit(kind.limit);
+    const bool is_log = kind.limit.algorithm() == Algorithm::sliding_window_log;
+    const std::string& where = is_log ? hash : key;
+    server.ask({"SET", where, "0" + receipts});
+    EXPECT_FALSE(reserve(1, 1));
+    EXPECT_TRUE(refusal().starts_with("FOREIGN ")) << refusal();
+    if (!is_log) {
+      EXPECT_FALSE(run(store::Operation::decide, rule, Cost{1}, key));
+    }
+    EXPECT_EQ(text({"GET", where}), "0" + receipts);
+  }
+}
+
+class ScriptLogReceipts : public ScriptReceipts {
+ protected:
+  ScriptLogReceipts() : ScriptReceipts(*Limit::sliding_window_log({10, seconds(60)})) {}
+  const std::string& beside = hash;
+};
+
 TEST_F(ScriptLogReceipts, TheLogIsWrittenAsWithoutThem) {
   ASSERT_TRUE(reserve(1, 3));
   EXPECT_EQ(use.result, core::ReceiptResult::done);
   EXPECT_EQ(number({"STRLEN", key}), 8 + 12);
   EXPECT_EQ(number({"PEXPIRETIME", key}), (core::micros(group.now + seconds(60)) + 999) / 1000);
-  EXPECT_EQ(number({"STRLEN", beside}), 2 + 12 + 48);
+  EXPECT_EQ(number({"HLEN", beside}), 2);
   EXPECT_EQ(number({"PEXPIRETIME", beside}), (core::micros(group.now + seconds(600)) + 999) / 1000);
 }
 
@@ -308,34 +484,14 @@ TEST_F(ScriptLogReceipts, OneOfTheTwoMayBeLost) {
 }
 
 TEST_F(ScriptLogReceipts, ToForgetTakesBoth) {
-  ASSERT_TRUE(reserve(1, 3));
-  for (const std::string& value : {std::string("hello"), text({"GET", beside})}) {
-    server.ask({"SET", beside, value});
+  for (const bool is_foreign : {false, true}) {
+    ASSERT_TRUE(reserve(1, 3));
+    if (is_foreign) server.ask({"SET", beside, "hello"});
     ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}, key));
-    EXPECT_FALSE(exists(key));
-    EXPECT_FALSE(exists(beside));
+    EXPECT_EQ(number({"DBSIZE"}), 0);
     ASSERT_TRUE(settle(1, 0));
     EXPECT_EQ(use.result, core::ReceiptResult::ended);
-    ASSERT_TRUE(reserve(1, 3));
   }
-}
-
-TEST_F(ScriptLogReceipts, AForeignValueIsRejectedAndLeftAlone) {
-  ASSERT_TRUE(reserve(1, 3));
-  const std::string sound = text({"GET", beside});
-  const std::string log = text({"GET", key});
-  for (const std::string& value : {std::string(), std::string("0"), std::string("0#"), std::string("hello"),
-                                   sound.substr(0, sound.size() - 1), sound + "|", "1" + sound.substr(1)}) {
-    server.ask({"SET", beside, value});
-    EXPECT_FALSE(reserve(2, 1)) << value;
-    EXPECT_FALSE(settle(1, 1)) << value;
-    EXPECT_EQ(text({"GET", beside}), value);
-    EXPECT_EQ(text({"GET", key}), log);
-  }
-  server.ask({"DEL", beside});
-  server.ask({"RPUSH", beside, "of another type"});
-  EXPECT_FALSE(reserve(2, 1));
-  EXPECT_EQ(text({"GET", key}), log);
 }
 
 TEST_F(ScriptLogReceipts, ALookReturnsThem) {
@@ -356,10 +512,7 @@ TEST_F(ScriptLogReceipts, ALookReturnsThem) {
 
 TEST_F(ScriptLogReceipts, NoMoreThan1024AreKept) {
   ASSERT_TRUE(reserve(1, 1));
-  const std::string one = text({"GET", beside}).substr(2 + 12);
-  std::string many("0#\xff\x03\0\0\0\0\0\0\0\0\0\0", 14);  // 1,023 of them
-  for (int i = 0; i < 1'023; ++i) many += one;
-  server.ask({"SET", beside, many});
+  for (std::uint64_t id = 1'001; id <= 2'022; ++id) ASSERT_TRUE(reserve(id, 0));  // 1,023 of them
   ASSERT_TRUE(reserve(2, 1));
   EXPECT_EQ(use.result, core::ReceiptResult::done);
   ASSERT_TRUE(reserve(3, 1));

@@ -88,12 +88,6 @@ bool read_state(std::string_view text, const core::WindowLimit& limit, Instant n
   return true;
 }
 
-// A concurrency limit has no state besides its holds.
-static bool read_state(std::string_view text, const core::Concurrency::Limit& /*limit*/, Instant /*now*/,
-                       core::Concurrency::State& /*state*/) noexcept {
-  return text == "0";
-}
-
 namespace {
 
 // The bytes of one slice, and of the totals after a state's text; see script/arguments.lua.
@@ -126,43 +120,44 @@ bool read_totals(std::string_view bytes, std::int64_t window, core::LeaseTotals&
   return totals.count > 0;
 }
 
-// Reads and removes the receipts after a state's text, starting after the `#`; see script/arguments.lua.
-bool read_receipts(std::string_view& bytes, std::int64_t window, std::int64_t& number, core::Receipts& receipts) {
-  constexpr std::size_t head = 12;
-  constexpr std::size_t receipt_bytes = 48;
-  constexpr std::size_t reported_bytes = 24;
-  if (bytes.size() < head) return false;
-  const std::uint64_t open = number_at(bytes, 0, 2);
-  const std::uint64_t reported = number_at(bytes, 2, 2);
-  const std::uint64_t all = head + open * receipt_bytes + reported * reported_bytes;
-  if (bytes.size() < all || open > core::Receipts::max_open || reported > core::Receipts::max_reported) return false;
-  const auto farthest = static_cast<std::uint64_t>(window == 0 ? exact - 1 : exact / window);
-  number = static_cast<std::int64_t>(std::min(number_at(bytes, 4, 8), std::uint64_t{exact}));
-  if (number > exact / std::max<std::int64_t>(window, 1) - 2) return false;
-  std::size_t at = head;
-  for (std::uint64_t i = 0; i < open; ++i, at += receipt_bytes) {
-    const std::uint64_t cost = number_at(bytes, at + 16, 8);
-    const std::uint64_t place = number_at(bytes, at + 24, 8);
-    const std::uint64_t nths = number_at(bytes, at + 32, 8);
-    const std::uint64_t ends = number_at(bytes, at + 40, 8);
-    if (cost >= std::uint64_t{exact} || place > farthest || nths >= std::uint64_t{exact} ||
-        ends >= std::uint64_t{exact}) {
-      return false;
-    }
-    receipts.open.push_back({.id = {number_at(bytes, at + 8, 8), number_at(bytes, at, 8)},
-                             .cost = cost,
-                             .at = static_cast<std::int64_t>(place) * std::max<std::int64_t>(window, 1),
-                             .nths = static_cast<std::int64_t>(nths),
-                             .ends = static_cast<std::int64_t>(ends)});
+// Reads numbers of 7 bytes; see script/records.lua.
+class ReceiptReader {
+ public:
+  explicit ReceiptReader(std::string_view bytes) noexcept : bytes_(bytes) {}
+
+  [[nodiscard]] bool is_sound() const noexcept { return is_sound_; }
+  [[nodiscard]] bool is_at_end() const noexcept { return bytes_.empty() || !is_sound_; }
+
+  // Returns a number below the maximum; otherwise 0, and the bytes are not sound.
+  std::uint64_t number(std::size_t size = 7, std::uint64_t max = std::uint64_t{exact} - 1) noexcept {
+    if (bytes_.size() < size) return is_sound_ = false, 0;
+    const std::uint64_t found = number_at(bytes_, 0, size);
+    bytes_.remove_prefix(size);
+    is_sound_ = is_sound_ && found <= max;
+    return is_sound_ ? found : 0;
   }
-  for (std::uint64_t i = 0; i < reported; ++i, at += reported_bytes) {
-    const std::uint64_t ends = number_at(bytes, at + 16, 8);
-    if (ends >= std::uint64_t{exact}) return false;
-    receipts.reported.push_back(
-        {{number_at(bytes, at + 8, 8), number_at(bytes, at, 8)}, static_cast<std::int64_t>(ends)});
+  void expect(bool holds) noexcept { is_sound_ = is_sound_ && holds; }
+  std::int64_t time() noexcept { return static_cast<std::int64_t>(number()); }
+  core::ReceiptId id() noexcept {
+    const std::uint64_t low = number(8, UINT64_MAX);
+    return {number(8, UINT64_MAX), low};
   }
-  bytes.remove_prefix(all);
-  return true;
+
+ private:
+  std::string_view bytes_;
+  bool is_sound_ = true;
+};
+
+core::ReceiptTotals read_receipt_totals(ReceiptReader& reader) noexcept {
+  constexpr std::uint64_t version = 1;
+  reader.expect(reader.number(1) == version);
+  core::ReceiptTotals totals{.open = reader.number(2, core::Receipts::max_open),
+                             .reported = reader.number(2, core::Receipts::max_reported),
+                             .units = reader.number(),
+                             .first_expiry = reader.time(),
+                             .last_expiry = reader.time()};
+  for (int unused = 0; unused < 4; ++unused) (void)reader.number();  // the sequence and what concerns credits
+  return totals;
 }
 
 template <class A>
@@ -198,36 +193,49 @@ void Replay::begin(Instant now, std::size_t keys) {
 
 bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_view text) {
   return core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) {
-    if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-      return false;
+    if constexpr (std::is_same_v<A, core::SlidingWindowLog> || std::is_same_v<A, core::Concurrency>) {
+      return false;  // a concurrency limit has no state besides its receipts
     } else {
       SharedState& state = states_[key];
       const std::int64_t window = window_of<A>(of.limit);
-      const std::string_view numbers = text.substr(0, text.find_first_of("#!"));
-      std::string_view rest = text.substr(numbers.size());
-      Instant read_at = now_;
-      if (rest.starts_with('#')) {
-        rest.remove_prefix(1);
-        std::int64_t number = 0;
-        if (!read_receipts(rest, window, number, state.receipts)) return false;
-        // The window is resolved near the stored number: receipts may keep a state for longer than a window number
-        // modulo 2^20 is unique.
-        if (window > 0) read_at = core::instant_at(number * window);
-      }
-      if (!rest.empty() &&
-          (rest[0] != '!' || !core::is_leasable(rule) || !read_totals(rest.substr(1), window, state.ledger.totals))) {
+      const std::string_view numbers = text.substr(0, text.find('!'));
+      const std::string_view rest = text.substr(numbers.size());
+      if (!rest.empty() && (!core::is_leasable(rule) || !read_totals(rest.substr(1), window, state.ledger.totals))) {
         return false;
       }
-      return read_state(numbers, of.limit, read_at, state.of<A>());
+      return read_state(numbers, of.limit, now_, state.of<A>());
     }
   });
 }
 
-bool Replay::place_receipts(std::size_t key, std::string_view text) {
-  if (!text.starts_with("0#")) return false;
-  text.remove_prefix(2);
-  std::int64_t number = 0;
-  return read_receipts(text, 0, number, states_[key].receipts) && text.empty();
+bool Replay::place_receipts(std::size_t key, const core::Rule& rule, std::string_view bytes) {
+  const std::int64_t window = core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::int64_t {
+    if constexpr (std::is_same_v<A, core::SlidingWindowLog> || std::is_same_v<A, core::Concurrency>) return 0;
+    return window_of<A>(of.limit);
+  });
+  core::Receipts& receipts = states_[key].receipts;
+  ReceiptReader reader(bytes);
+  const core::ReceiptTotals totals = read_receipt_totals(reader);
+  sequences_.clear();
+  while (!reader.is_at_end()) {
+    const std::uint64_t kind = reader.number(1);
+    reader.expect(kind == 'o' || kind == 'i');
+    if (kind == 'i') {
+      const core::ReceiptId id = reader.id();
+      receipts.reported.push_back({id, reader.time()});
+      continue;
+    }
+    core::Receipt receipt{.id = reader.id(), .cost = reader.number()};
+    const std::uint64_t farthest = static_cast<std::uint64_t>(exact / std::max<std::int64_t>(window, 1)) - 1;
+    receipt.at = static_cast<std::int64_t>(reader.number(7, farthest)) * std::max<std::int64_t>(window, 1);
+    receipt.nths = reader.time();
+    receipt.ends = reader.time();
+    sequences_.emplace_back(reader.number(), receipt);
+  }
+  std::ranges::stable_sort(sequences_, {}, &std::pair<std::uint64_t, core::Receipt>::first);
+  for (const auto& [sequence, receipt] : sequences_) receipts.open.push_back(receipt);
+  receipts.totals = totals;
+  return reader.is_sound() && receipts.open.size() <= totals.open && receipts.reported.size() <= totals.reported;
 }
 
 bool Replay::place_slices(std::size_t key, std::string_view bytes) {
@@ -295,8 +303,8 @@ bool is_log_state(const Reply& reply) noexcept {
   return reply.is(ReplyType::array) && reply.size() >= 2 && reply.size() % 2 == 0 && are_numbers(reply);
 }
 
-// True for pairs of a key's position, from 1, and bytes.
-bool are_slices(const Reply& reply, std::size_t keys) noexcept {
+// True for pairs of a key's number, from 1, and bytes.
+bool are_pairs(const Reply& reply, std::size_t keys) noexcept {
   if (!reply.is(ReplyType::array) || reply.size() % 2 != 0) return false;
   bool is_key = true;
   for (const Reply part : reply) {
@@ -311,7 +319,7 @@ bool are_slices(const Reply& reply, std::size_t keys) noexcept {
 }  // namespace
 
 std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptReplySizes& sizes) noexcept {
-  if (!reply.is(ReplyType::array) || (reply.size() != 3 && reply.size() != 5)) return {};
+  if (!reply.is(ReplyType::array) || (reply.size() != 3 && reply.size() != 6)) return {};
   auto part = reply.begin();
   const Reply now = *part;
   const Reply states = *++part;
@@ -323,13 +331,14 @@ std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptRe
     if (!(key++ < sizes.plain_keys ? is_plain_state(state) : is_log_state(state))) return {};
   }
   if (!are_numbers(admitted)) return {};
-  ScriptReply parsed{Instant{Duration{now.integer()}}, states, admitted, {}, {}};
+  ScriptReply parsed{Instant{Duration{now.integer()}}, states, admitted, {}, {}, {}};
   if (reply.size() == 3) return sizes.charges == 0 ? std::optional(parsed) : std::nullopt;
   parsed.charges = *++part;
   parsed.slices = *++part;
+  parsed.receipts = *++part;
   const bool has_charges =
       parsed.charges->is(ReplyType::array) && parsed.charges->size() == sizes.charges && are_numbers(*parsed.charges);
-  if (!has_charges || !are_slices(*parsed.slices, sizes.plain_keys)) return {};
+  if (!has_charges || !are_pairs(*parsed.slices, sizes.plain_keys) || !are_pairs(*parsed.receipts, sizes.keys)) return {};
   return parsed;
 }
 

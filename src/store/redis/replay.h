@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/algorithm/fixed_window.h"
@@ -58,8 +59,8 @@ class Replay {
   // Call before the groups. A key without any placed state was never used.
   [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text);
   void place_log(std::size_t key, const LogExcerpt& log);
-  // Places the receipts of a log. Returns false if the text is invalid.
-  [[nodiscard]] bool place_receipts(std::size_t key, std::string_view text);
+  // Places the totals of a key's receipts, and those that the script read. Returns false if the bytes are invalid.
+  [[nodiscard]] bool place_receipts(std::size_t key, const core::Rule& rule, std::string_view bytes);
   // Places slices that the script read. Call after place_text. Returns false if the bytes are invalid.
   [[nodiscard]] bool place_slices(std::size_t key, std::string_view bytes);
 
@@ -72,16 +73,18 @@ class Replay {
   Instant now_{};
   std::vector<SharedState> states_;
   SharedDecider decider_;
-  std::vector<SharedState*> of_checks_;  // reused to avoid allocations
+  std::vector<SharedState*> of_checks_;  // reused to avoid allocations, like the next
+  std::vector<std::pair<std::uint64_t, core::Receipt>> sequences_;
 };
 
 // The script's reply, validated before any of it is used.
 struct ScriptReply {
   Instant now;
-  wire::resp::Reply states;                  // one per key: plain ones first, then logs
-  wire::resp::Reply admitted;                // one number per evaluation
-  std::optional<wire::resp::Reply> charges;  // one number per check whose charge is returned
-  std::optional<wire::resp::Reply> slices;   // pairs: the position of a key, and the bytes of one or more slices
+  wire::resp::Reply states;                   // one per key: plain ones first, then logs
+  wire::resp::Reply admitted;                 // one number per evaluation
+  std::optional<wire::resp::Reply> charges;   // one number per check whose charge is returned
+  std::optional<wire::resp::Reply> slices;    // pairs: the position of a key, and the bytes of one or more slices
+  std::optional<wire::resp::Reply> receipts;  // pairs: the position of a key, and the bytes of its receipts
 };
 
 // The expected sizes.

@@ -47,6 +47,9 @@ namespace {
 enum class Section : std::uint8_t { buckets, windows, logs };
 constexpr std::string_view receipts_suffix = ":r";
 constexpr std::string_view slices_suffix = ":s";
+constexpr std::string_view expirations_suffix = ":e";
+constexpr char open_receipt = 'o';
+constexpr char reported_id = 'i';
 enum : std::int64_t { decide_one = 1, decide_alike };
 enum : std::int64_t { only_short = 0, decide_and_look, any, with_all_slices };
 
@@ -60,63 +63,71 @@ Section section_of(const ScriptPlan::KeyUse& use) noexcept {
 void ScriptArgument::prepare(const ScriptPlan& plan) {
   order_.clear();
   positions_.resize(plan.keys());
-  bool has_logs = false;
-  for (const Section section : {Section::buckets, Section::windows}) {
+  for (const Section section : {Section::buckets, Section::windows, Section::logs}) {
     if (section == Section::windows) bucket_keys_ = order_.size();
+    if (section == Section::logs) plain_keys_ = order_.size();
+    if (order_.size() == plan.keys()) continue;
     for (std::uint32_t key = 0; key < plan.keys(); ++key) {
-      if (section_of(plan.use(key)) != section) {
-        has_logs |= plan.use(key).is_log;
-        continue;
-      }
+      if (section_of(plan.use(key)) != section) continue;
       positions_[key] = static_cast<std::uint32_t>(order_.size());
-      order_.push_back({key, false});
+      order_.push_back(key);
     }
   }
-  plain_keys_ = order_.size();
-  if (has_logs) place_logs(plan);
   leased_.clear();
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) {
     if (evaluation.operation == ScriptPlan::Operation::grant) leased_.push_back(plan.checks_of(evaluation).front().key);
   }
-}
-
-void ScriptArgument::place_logs(const ScriptPlan& plan) {
+  with_receipts_.clear();
   for (std::uint32_t key = 0; key < plan.keys(); ++key) {
-    if (plan.use(key).has_receipts) order_.push_back({key, true});
-  }
-  plain_keys_ = order_.size();
-  for (std::uint32_t key = 0; key < plan.keys(); ++key) {
-    if (!plan.use(key).is_log) continue;
-    positions_[key] = static_cast<std::uint32_t>(order_.size());
-    order_.push_back({key, false});
+    if (plan.use(key).has_receipts) with_receipts_.push_back(key);
   }
 }
 
 void ScriptArgument::write(std::string& out, std::string_view name, std::string_view script, const ScriptPlan& plan) {
   write_numbers(plan);
-  const std::size_t keys = order_.size() + leased_.size();
-  wire::resp::CommandWriter command(out, 4 + keys);
+  write_receipts(plan);
+  const std::size_t keys = order_.size() + 2 * with_receipts_.size() + leased_.size();
+  wire::resp::CommandWriter command(out, 4 + keys + (with_receipts_.empty() ? 0 : 2));
   command.argument(name);
   command.argument(script);
   command.argument(static_cast<std::int64_t>(keys));
+  for (const std::uint32_t key : order_) command.argument(plan.key(key));
   // A key next to another one is in the same slot of a cluster, because its part in braces is the same.
   const auto add_beside = [&](std::uint32_t key, std::string_view suffix) {
     key_beside_.assign(plan.key(key)).append(suffix);
     command.argument(key_beside_);
   };
-  for (const ScriptKey key : order_) {
-    if (key.is_receipts) {
-      add_beside(key.key, receipts_suffix);
-    } else {
-      command.argument(plan.key(key.key));
-    }
+  for (const std::uint32_t key : with_receipts_) {
+    add_beside(key, receipts_suffix);
+    add_beside(key, expirations_suffix);
   }
   for (const std::uint32_t key : leased_) add_beside(key, slices_suffix);
   command.argument(packed_);
+  if (with_receipts_.empty()) return;
+  command.argument(packed_receipts_);
+  command.argument(names_);
 }
 
-std::int64_t ScriptArgument::term_at(const ScriptPlan& plan, ScriptKey key) const noexcept {
-  return key.is_receipts ? -number_of(key.key) : position_of_term(plan.use(key.key).term);
+void ScriptArgument::write_receipts(const ScriptPlan& plan) {
+  if (with_receipts_.empty()) return;
+  receipt_numbers_.assign(1, static_cast<std::int64_t>(with_receipts_.size()));
+  for (const std::uint32_t key : with_receipts_) {
+    receipt_numbers_.push_back(plan.use(key).lists_receipts ? -number_of(key) : number_of(key));
+  }
+  receipt_numbers_.insert(receipt_numbers_.end(), keys_of_names_.begin(), keys_of_names_.end());
+  packed_receipts_.clear();
+  append_array_head(packed_receipts_, receipt_numbers_.size());
+  for (const std::int64_t number : receipt_numbers_) append_number(packed_receipts_, number);
+}
+
+std::int64_t ScriptArgument::name_receipt(std::uint32_t key, char kind, core::ReceiptId id) {
+  if (!id) return 0;
+  names_.push_back(kind);
+  for (const std::uint64_t half : {id.low, id.high}) {
+    for (int shift = 0; shift < 64; shift += 8) names_.push_back(static_cast<char>(half >> shift));
+  }
+  keys_of_names_.push_back(number_of(key));
+  return static_cast<std::int64_t>(keys_of_names_.size());
 }
 
 void ScriptArgument::write_numbers(const ScriptPlan& plan) {
@@ -128,9 +139,11 @@ void ScriptArgument::write_numbers(const ScriptPlan& plan) {
   numbers_[1] = static_cast<std::int64_t>(plain_keys_);
   numbers_[2] = static_cast<std::int64_t>(numbers_.size() + 1);
   for (std::size_t i = 0; i < with_term; ++i) {
-    numbers_[head + i] = term_at(plan, order_[bucket_keys_ + i]);
+    numbers_[head + i] = position_of_term(plan.use(order_[bucket_keys_ + i]).term);
   }
   needs_ = plan.lists_slices() ? with_all_slices : only_short;
+  names_.clear();
+  keys_of_names_.clear();
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) add_evaluation(plan, evaluation);
   numbers_[3] = needs_;
   numbers_[4] = static_cast<std::int64_t>(order_.size());
@@ -193,10 +206,8 @@ void ScriptArgument::add_receipts(const ScriptPlan& plan, const ScriptPlan::Eval
     const std::int64_t key = number_of(check.key);
     numbers_.push_back(check.is_guard ? -key : key);
     numbers_.push_back(position_of_term(check.term));
-    for (const std::uint64_t half : {use.id.low, use.id.high}) {
-      numbers_.push_back(static_cast<std::int64_t>(half & 0xffff'ffff));
-      numbers_.push_back(static_cast<std::int64_t>(half >> 32));
-    }
+    const bool is_report = evaluation.operation == ScriptPlan::Operation::used;
+    numbers_.push_back(name_receipt(check.key, is_report ? reported_id : open_receipt, use.id));
     constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
     const std::int64_t actual = use.actual ? static_cast<std::int64_t>(std::min(use.actual->units(), most)) : -1;
     numbers_.push_back(settles ? actual : core::Receipts::end_of(use.lasts, 0));

@@ -26,7 +26,8 @@ struct ScriptBatch::Contents {
 
   [[nodiscard]] ScriptReplySizes sizes() const;
   bool place_states(const ScriptReply& reply);
-  bool place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state);
+  bool place_state(std::uint32_t key, const wire::resp::Reply& state);
+  void place_receipts(const wire::resp::Reply& receipts);
   void place_slices(const wire::resp::Reply& slices);
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
@@ -106,9 +107,10 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   doubtful.assign(plan.keys(), false);
   std::size_t position = 0;
   for (const wire::resp::Reply state : reply.states) {
-    if (!place_state(argument.at(position++), state)) return false;
+    if (!place_state(argument.key_at(position++), state)) return false;
   }
   if (reply.slices) place_slices(*reply.slices);
+  if (reply.receipts) place_receipts(*reply.receipts);
   charges.clear();
   charges_read = 0;
   if (!reply.charges) return true;
@@ -116,14 +118,9 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   return true;
 }
 
-bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire::resp::Reply& state) {
-  const std::uint32_t key = of.key;
+bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Reply& state) {
   const ScriptPlan::KeyUse& use = plan.use(key);
   if (state.is(wire::resp::ReplyType::null)) return true;
-  if (of.is_receipts) {
-    if (use.rule != nullptr && !replay.place_receipts(key, state.text())) doubtful[key] = true;
-    return true;
-  }
   if (use.rule == nullptr) return true;  // it is only forgotten
   if (!use.is_log) {
     doubtful[key] = !replay.place_text(key, *use.rule, state.text());
@@ -136,8 +133,17 @@ bool ScriptBatch::Contents::place_state(ScriptArgument::ScriptKey of, const wire
 
 void ScriptBatch::Contents::place_slices(const wire::resp::Reply& slices) {
   for (auto part = slices.begin(); part != slices.end(); ++part) {
-    const std::uint32_t key = argument.at(static_cast<std::size_t>((*part).integer()) - 1).key;
+    const std::uint32_t key = argument.key_at(static_cast<std::size_t>((*part).integer()) - 1);
     if (!replay.place_slices(key, (*++part).text())) doubtful[key] = true;
+  }
+}
+
+void ScriptBatch::Contents::place_receipts(const wire::resp::Reply& receipts) {
+  for (auto part = receipts.begin(); part != receipts.end(); ++part) {
+    const std::uint32_t key = argument.key_at(static_cast<std::size_t>((*part).integer()) - 1);
+    const core::Rule* const rule = plan.use(key).rule;
+    ++part;
+    if (rule == nullptr || !replay.place_receipts(key, *rule, (*part).text())) doubtful[key] = true;
   }
 }
 

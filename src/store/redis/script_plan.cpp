@@ -177,10 +177,19 @@ bool has_receipts(const Group& group) noexcept {
   return std::ranges::any_of(group.checks, [](const store::Check& check) { return check.receipt != nullptr; });
 }
 
-// True if a check needs the receipts next to a log.
+// True if a check needs all receipts of its key: to list them, or to release the oldest holds.
+bool needs_all_receipts(const store::Check& check, store::Operation operation) noexcept {
+  return check.holdings != nullptr ||
+         (operation == store::Operation::settle && check.receipt == nullptr && core::is_concurrency(*check.rule));
+}
+
+// True if a check needs the receipts next to its state. A refund to a bucket moves the receipts of later charges.
 bool is_about_receipts(const store::Check& check, store::Operation operation) noexcept {
-  return operation == store::Operation::forget || check.holdings != nullptr ||
-         (check.receipt != nullptr && check.receipt->id);
+  if (operation == store::Operation::forget || needs_all_receipts(check, operation)) return true;
+  if (check.receipt != nullptr) return static_cast<bool>(check.receipt->id);
+  return operation == store::Operation::settle && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
+           return std::is_same_v<typename A::State, core::ArrivalState> && !std::is_same_v<A, core::LeakyBucketQueue>;
+         });
 }
 
 bool can_be_folded(const Group& group) noexcept {
@@ -340,7 +349,8 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
   use.last = evaluation;
   use.is_log = is_log(*check.rule);
   use.is_exclusive = use.is_log && operation >= store::Operation::settle;
-  use.has_receipts = use.has_receipts || (use.is_log && is_about_receipts(check, operation));
+  use.has_receipts = use.has_receipts || is_about_receipts(check, operation);
+  use.lists_receipts = use.lists_receipts || needs_all_receipts(check, operation);
   if (use.rule == nullptr && term != no_term) {
     use.rule = check.rule;
     use.is_bucket = form_of(*check.rule) == 0;

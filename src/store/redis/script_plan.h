@@ -166,8 +166,9 @@ class ScriptPlan {
     std::uint32_t last = 0;  // number of the last evaluation
     bool is_bucket = false;  // valid if there is a rule
     bool is_log = false;
-    bool is_exclusive = false;  // a log that is settled or forgotten
-    bool has_receipts = false;  // for a log: its receipts are needed too
+    bool is_exclusive = false;    // a log that is settled or forgotten
+    bool has_receipts = false;    // its receipts are needed too
+    bool lists_receipts = false;  // and all of them are
   };
 
   struct Member {

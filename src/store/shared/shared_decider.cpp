@@ -296,13 +296,16 @@ std::uint64_t SharedDecider::Input::decide_at_once() const {
 }
 
 std::uint64_t SharedDecider::decide_in_steps(const Input& input) {
-  input.for_each([](const SharedCheck& one) { one.expire(); });
+  const bool is_look = input.group.operation == Operation::look;
+  input.for_each([&](const SharedCheck& one) {
+    one.expire();
+    if (!is_look && one.reserves() && one.check.receipt->id) one.state.receipts.drop_ended(one.now);
+  });
   saved_.clear();
   for (const SharedState* const state : input.states) saved_.push_back(state->copy_of_numbers());
   steps_.assign(input.size(), {});
   for (std::size_t i = 0; i < input.size(); ++i) take_step(input, i);
 
-  const bool is_look = input.group.operation == Operation::look;
   if (input.group.admitted && !is_look) return 1 + open_receipts(input);
   for (std::size_t i = 0; i < input.size(); ++i) input.states[i]->numbers = std::move(saved_[i]);
   input.for_each([&](const SharedCheck& one) { is_look ? one.add_holdings() : one.leave_uncharged(); });
@@ -349,7 +352,6 @@ std::uint64_t SharedDecider::open_receipts(const Input& input) {
     const SharedCheck one = input[i];
     if (!one.reserves()) continue;
     core::Receipts& receipts = one.state.receipts;
-    receipts.drop_ended(one.now);
     const std::size_t before = receipts.open.size();
     receipts.reserve(steps_[i].charged, one.check.cost, steps_[i].was_open, *one.check.receipt, one.now);
     opened += receipts.open.size() - before;

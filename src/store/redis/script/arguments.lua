@@ -8,16 +8,17 @@
 -- that a double represents it exactly; where a product could exceed that, a comment says why it does not, or it is
 -- computed in limbs.
 --
--- KEYS      first those of buckets, then those of windows and of keys that are only forgotten, then those of the
---           receipts of logs, then those of logs; each once
+-- KEYS      first those of buckets, then those of windows and of keys that are only forgotten, then those of logs; each
+--           once. The keys after these are only declared, for a cluster: those next to a state, in the same slot
 -- ARGV[1]   a MessagePack array of numbers:
 --             the number of bucket keys, the number of keys that are not logs, the start of the first evaluation,
---             and the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any, 3 any, and all slices
+--             the operations used: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any, 3 any, and all slices
 --             of all keys are returned; and the number of keys up to the last log
---             for each key that is not a bucket, the start of a term for it in this array; 0 if it is only
---             forgotten; for the receipts of a log, the negated number of the log's key
---           Keys after these are only declared, for a cluster: the slices of the keys that a message is about
+--             for each key that is not a bucket, the start of a term for it in this array; 0 if it is only forgotten
 --             the terms, then the evaluations
+-- ARGV[2]   if receipts are needed, an array of numbers: the number of keys whose receipts are needed; these keys,
+--           negated if all receipts of the key are; then the key of each name in ARGV[3]
+-- ARGV[3]   the names of the receipts, 17 bytes each: `o` for an open one or `i` for the id of a report, and the id
 --
 -- A term is a rule and a cost. Its first number is the algorithm, which defines the others:
 --   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths
@@ -44,8 +45,8 @@
 --   REPORT           operation  key  term  holder (two of 32 bits)  number  used  keep  unasked
 --                    used before  number of the holder's window (0: the present one)
 --   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  lease  used
--- Operations on receipts (src/core/receipts.h) add an id (four numbers of 32 bits; all 0: none) and a number after the
--- key and the term of each check:
+-- Operations on receipts (src/core/receipts.h) add the number of a name (0: without a receipt) and another number after
+-- the key and the term of each check:
 --   RESERVE          like DECIDE, but opens receipts; the number is their lifetime. Instead of copies, 1; 0 only looks
 --   SETTLE_RECEIPT   the number is the actual cost; -1 keeps the charge
 --   EXTEND           the number is the new lifetime
@@ -56,16 +57,9 @@
 --   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
 --   of a calendar    `A:B`: the count, and the end of the window
 --   counter          `A` or `A:B`: like a fixed window, and the count of the previous window unless it is 0
---   holds            `0`: there is nothing but the receipts
+--   holds            nothing but the receipts
 --   log              binary: the number of expired entries at the front, and the running total before the live ones
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
--- A bucket or a window with receipts is followed by `#`, the number of open receipts (2 bytes), the number of ids of
--- reports (2), the number of the window (8; 0 for a bucket or a log); then 48 bytes per receipt: id (16), cost (8), the
--- arrival time right after the charge or the number of its window (for a calendar its end, for a log the time of its
--- entry) (8), its nths (8), its expiration (8); then 24 bytes per id: id (16), expiration (8). A log is never read as a
--- whole, so its receipts are stored separately, in the form of holds, under the key of the log plus `:r`. Only
--- operations on receipts name that key. Either value may expire without the other.
---
 -- A bucket or a window with leased slices is followed by `!` and totals (src/core/ledger.h): the number of slices (2
 -- bytes), units (8), demand (8), a lower bound of the first expiration (8), an upper bound of the last (8), and for a
 -- fixed window the number of the window of all slices (8). The slices are in a hash, the key plus `:s`: by holder, 40
@@ -73,15 +67,32 @@
 -- without its hash counts the lost slices as used at the first expiration; a hash without its value is removed with the
 -- next grant.
 --
--- A version that knows neither rejects such a state. Every key expires when its state can be forgotten.
+-- A version that does not know them rejects such a state. Every key expires when its state can be forgotten.
 --
--- Returns {now, states, admitted}, followed by {charges, slices} unless both are empty. The states are the texts as read, or nil; a log is {used, newest, and pairs
--- of a cost and the time at which the oldest entries that add up to it expire}: its first entry, and those that a
--- denial waits for. `admitted` has a number for each evaluation: the admitted copies; for REPORT, whether the message
--- was accepted; for GRANT, the units of the slice; for RESERVE, one more than the receipts opened, or 0; for the
--- others, the number of checks that something was done for. A log that was settled is returned as it is afterwards, so
--- `charges` has a number for each check of SETTLE_RECEIPT and USED on a log: the units charged. `slices` has
--- the slices that were read, as they were: the number of the key and the bytes of one or more slices, alternately.
+-- Receipts are in a hash, the key of the state plus `:r` (for holds, the key itself), and a sorted set, plus `:e`. Only
+-- operations on receipts, refunds to a bucket, and FORGET name them. All numbers have 7 bytes unless noted.
+--   `t`              totals: version (1 byte), number of open receipts (2), number of ids of reports (2), units of the
+--                    open receipts, a lower bound of the first expiration, an upper bound of the last, the sequence of
+--                    the newest receipt, the latest position of a receipt and its nths, the number of credits so far
+--   `c`              the latest credits of a bucket that receipts have not seen: position and nths, what was given back
+--                    and its nths, N
+--   `o` + id         cost, position (the arrival time right after the charge, or the number of its window; for a
+--                    calendar its end, for a log the time of its entry), its nths, expiration, sequence, and the number
+--                    of credits that it has seen
+--   `i` + id         expiration
+-- The sorted set has these names by expiration; those of receipts are followed by their cost. Both expire with the last
+-- receipt. State, hash and set may each be lost without the others: without the hash, receipts have ended; without the
+-- set, it is written again; without the state, nothing is given back.
+--
+-- Returns {now, states, admitted}, followed by {charges, slices, receipts} unless all of these are empty. The states
+-- are the texts as read, or nil; a log is {used, newest, and pairs of a cost and the time at which the oldest entries
+-- that add up to it expire}: its first entry, and those that a denial waits for. `admitted` has a number for each
+-- evaluation: the admitted copies; for REPORT, whether the message was accepted; for GRANT, the units of the slice;
+-- for RESERVE, one more than the receipts opened, or 0; for the others, the number of checks that something was done
+-- for. A log that was settled is returned as it is afterwards, so `charges` has a number for each check of
+-- SETTLE_RECEIPT and USED on a log: the units charged. `slices` has pairs of a key's number and bytes: the slices that
+-- were read, as they were. So has `receipts`: the totals, and the receipts that were read as they were before the
+-- batch, each as its name and its numbers without that of the credits.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
@@ -121,6 +132,5 @@ local all_read = {} -- by key: all slices were read
 local is_first = {} -- by key: it had no slices before
 local dirty_slices  -- by key: the holders of slices to write
 local slices_read   -- the slices to return
-local receipts      -- by key: {open, reported, number of the window}; nil if no key has any
-local beside        -- by the key of a log: the key of its receipts; nil if none is named
+local receipts      -- by key: its receipts, if the batch names them; nil if it names none
 local charges       -- units charged to logs without a decision; nil if there are none

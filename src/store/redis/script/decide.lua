@@ -44,8 +44,8 @@ end
 -- Creating a function takes time, and most batches need few: so these are created on demand.
 local share, rolled, in_calendar, fits, charge, note_waits, decide
 local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held, charge_expired, read_slices, touch_slice
-local owe_units, lower, credit, refund_log, refund, decide_in_steps, touch_receipts, receipts_of, settle, forget
-local id_at, hold_fits, end_oldest, reserve, settle_receipt, extend, used, report, grant
+local owe_units, lower, credit, refund_log, refund, decide_in_steps, settle, forget
+local hold_fits, end_oldest, reserve, settle_receipt, extend, used, report, grant
 
 if needs > 0 or leases then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.

@@ -65,17 +65,17 @@ while at < last do
     at = at + 4
   elseif operation >= RESERVE then
     local keep, from = input[at + 1] == 1, at + 3
-    at = from + 7 * input[at + 2]
+    at = from + 4 * input[at + 2]
     local n = 0
     if operation == RESERVE then
-      n = reserve(from, at - 7, keep)
+      n = reserve(from, at - 4, keep)
     else
       local work = operation == SETTLE_RECEIPT and settle_receipt or operation == EXTEND and extend or used
-      for check = from, at - 7, 7 do
-        local key, term = input[check], input[check + 1]
+      for check = from, at - 4, 4 do
+        local key, term, id = input[check], input[check + 1], input[check + 2]
         local was_changed = changed[key]
         changed[key] = nil
-        local done, units = work(key, term, id_at(check), input[check + 6])
+        local done, units = work(key, term, id > 0 and name_at(id), input[check + 3])
         n = n + done
         if changed[key] == nil then
           changed[key] = was_changed

@@ -56,20 +56,14 @@ if needs > 1 then
     return more
   end
 
-  -- Moves the receipts after an arrival time earlier by what was given back.
+  -- Moves the receipts after an arrival time earlier by what was given back, when they are read.
   lower = function(key, term, at, nths, back, back_nths)
-    if not receipts or not receipts[key] or (back == 0 and back_nths == 0) then return end
-    local N = input[term + 2]
-    for _, receipt in ipairs(receipts[key].open) do
-      if receipt[AT] > at or (receipt[AT] == at and receipt[NTHS] > nths) then
-        local whole, rest = receipt[AT], receipt[NTHS]
-        if rest >= N then whole, rest = whole + 1, 0 end
-        whole, rest = whole - back, rest - back_nths
-        if rest < 0 then whole, rest = whole - 1, rest + N end
-        if whole < 0 then whole, rest = 0, 0 end
-        receipt[AT], receipt[NTHS] = whole, rest
-      end
-    end
+    local of = receipts and receipts[key]
+    if not of or of.open == 0 or (back == 0 and back_nths == 0) then return end
+    if of.latest < at or (of.latest == at and of.latest_nths <= nths) then return end
+    if at < 0 then at, nths = 0, 0 end
+    of.credits = of.credits .. struct.pack('<I7I7I7I7I7', at, nths, back, back_nths, input[term + 2])
+    of.epoch, of.dirty = of.epoch + 1, true
   end
 
   -- Credits a bucket with at most `most`, and at most the visible part of the charge. Returns the credit.
@@ -249,27 +243,6 @@ if needs > 1 then
     return all
   end
 
-  -- Marks the receipts of a key to be written.
-  touch_receipts = function(key)
-    changed[beside and beside[key] or key] = true
-  end
-
-  -- The receipts of a key, without expired ones.
-  receipts_of = function(key)
-    local of = receipts and receipts[key]
-    if not of then return {open = {}, reported = {}} end
-    local open, reported = {}, {}
-    for _, one in ipairs(of.open) do
-      if one[UNTIL] > now then open[#open + 1] = one end
-    end
-    for _, one in ipairs(of.reported) do
-      if one[2] > now then reported[#reported + 1] = one end
-    end
-    if #open < #of.open or #reported < #of.reported then touch_receipts(key) end
-    of.open, of.reported = open, reported
-    return of
-  end
-
   settle = function(key, term)
     if leases then expire(key, term) end
     local how = input[term + 1]
@@ -290,7 +263,6 @@ if needs > 1 then
     end
     if input[term] ~= LOG and (a ~= first[key] or b ~= second[key] or c ~= third[key]) then
       forget_if_over(key, term)
-      if first[key] < 0 then receipts_of(key) end
     end
     if logs and logs[key] then
       logs[key].settled = true
@@ -314,8 +286,7 @@ if needs > 1 then
         end
         changed[key] = false
       end
-      if receipts then receipts[key] = nil end
-      if beside and beside[key] then changed[beside[key]] = false end
+      if receipts and receipts[key] then forget_receipts(receipts[key]) end
     end
   end
 end

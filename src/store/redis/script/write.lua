@@ -32,22 +32,6 @@ local function write_slices(key, expires)
   end
 end
 
--- The receipts of a key in the form in which they follow its state, and the last expiration; empty if there are none.
-local function receipts_text(key, number)
-  local of = receipts and receipts[key]
-  if not of or (#of.open == 0 and #of.reported == 0) then return '', 0 end
-  local packed, over = {struct.pack('<I2I2I8', #of.open, #of.reported, number)}, 0
-  for _, one in ipairs(of.open) do
-    packed[#packed + 1] = struct.pack('<c16I8I8I8I8', one[ID], one[COST], one[AT], one[NTHS], one[UNTIL])
-    if one[UNTIL] > over then over = one[UNTIL] end
-  end
-  for _, one in ipairs(of.reported) do
-    packed[#packed + 1] = struct.pack('<c16I8', one[1], one[2])
-    if one[2] > over then over = one[2] end
-  end
-  return '#' .. table.concat(packed), over
-end
-
 -- When a bucket is full again, if all leased units are used at the last expiration.
 local function over_with_leases(key, term, over)
   local a, b, of = first[key], second[key], leases[key]
@@ -66,16 +50,10 @@ for key = 1, buckets do
     local over = b == 0 and a or a + 1
     local leased = keep and leases_text(key) or ''
     if leased ~= '' then over = over_with_leases(key, lease_terms[key], over) end
-    local held = ''
-    if keep and receipts then
-      local ends
-      held, ends = receipts_text(key, 0)
-      if ends > over then over = ends end
-    end
     if a < 0 then a = 0 end
-    if keep and (over > now or held ~= '') then
+    if keep and over > now then
       local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
-      text = text .. held .. leased
+      text = text .. leased
       over = over + 999
       over = format('%d', (over - over % 1000) / 1000)
       call('SET', KEYS[key], text, 'PXAT', over)
@@ -88,17 +66,8 @@ end
 
 for key = buckets + 1, plain do
   local keep, term = changed[key], input[5 + key - buckets]
-  if keep ~= nil and term < 0 then
-    local held, over = '', 0
-    if keep then held, over = receipts_text(-term, 0) end
-    if held ~= '' then
-      over = over + 999
-      call('SET', KEYS[key], '0' .. held, 'PXAT', format('%d', (over - over % 1000) / 1000))
-    else
-      call('UNLINK', KEYS[key])
-    end
-  elseif keep ~= nil then
-    local number, count, previous, over, leased, held = first[key], second[key], third[key], 0, '', ''
+  if keep ~= nil and (term == 0 or input[term] ~= HOLDS) then
+    local number, count, previous, over, leased = first[key], second[key], third[key], 0, ''
     local is_calendar = window[key] == 0
     if keep and is_calendar then
       if count > 0 then over = number end
@@ -118,13 +87,7 @@ for key = buckets + 1, plain do
         if number < 0 then number = is_counter and floor(now / window[key]) or of[WINDOW] end
       end
     end
-    if keep and receipts then
-      local ends
-      if number < 0 then number = 0 end
-      held, ends = receipts_text(key, number)
-      if ends > over then over = ends end
-    end
-    if over > now or held ~= '' then
+    if over > now then
       local text
       if is_calendar then
         text = format('%d:%d', count, number)
@@ -132,7 +95,7 @@ for key = buckets + 1, plain do
         text = format('%d', count * WINDOWS + number % WINDOWS)
       end
       if previous > 0 then text = format('%s:%d', text, previous) end
-      text = text .. held .. leased
+      text = text .. leased
       over = over + 999
       over = format('%d', (over - over % 1000) / 1000)
       call('SET', KEYS[key], text, 'PXAT', over)
@@ -188,5 +151,13 @@ if plain < keys then
   end
 end
 
-if charges or slices_read then return {now, states, admitted, charges or {}, slices_read or {}} end
+local receipts_answer
+if receipts then
+  receipts_answer = receipts_read()
+  for _, of in pairs(receipts) do write_receipts(of) end
+end
+
+if charges or slices_read or receipts_answer then
+  return {now, states, admitted, charges or {}, slices_read or {}, receipts_answer or {}}
+end
 return {now, states, admitted}
