@@ -77,6 +77,15 @@ class Quick(unittest.TestCase):
         for line in whole.stdout.splitlines():
             self.assertIn(f"    {line}\n", page)
 
+    def test_nodes(self):
+        self.figures("nodes", "nodes: a decision in a call of its own takes # us of Redis and # us in all; 4 idle nodes take # % of a core",
+                     *(f"nodes: {consistency}, 4 nodes, {keys}, # requests/s: # calls/s (model #), # messages/s (model #), "
+                       "# us of Redis per admitted request (model #), admitted # % of the requests"
+                       for keys in ("one key", "100 keys") for consistency in ("exact", "leased", "approximate")),
+                     *(f"nodes: {consistency}, 4 nodes, one key, # requests/s, twice the limit: # calls/s, # messages/s, "
+                       "# us of Redis per admitted request, admitted # % of the limit"
+                       for consistency in ("exact", "leased", "approximate")))
+
     def test_instructions(self):
         self.figures("instructions", *(f"{name} #" for name in (
             "auth", "auth, 64 at once", "check", "rls by query", "rls by query, 64 at once", "CL.THROTTLE",
