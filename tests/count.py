@@ -90,4 +90,5 @@ def main():
     return 1 if total["failed"] or (arguments.strict and skipped) else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

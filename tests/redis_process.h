@@ -1,5 +1,6 @@
 // A real redis-server, or a Sentinel, that a test starts, stops, pauses and starts again: on a port and a unix socket
-// of its own, in a folder of its own, gone when the test is. From the test's thread.
+// of its own, in a folder of its own, gone when the test is. From the test's thread. The environment variable
+// WEIR_REDIS_SERVER names another program than redis-server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <initializer_list>
 #include <span>
@@ -157,7 +159,8 @@ class RedisProcess {
 
   // Again, with what it remembers: nothing, unless the options say otherwise.
   void start() {
-    Words words{"redis-server", file()};
+    const char* const named = std::getenv("WEIR_REDIS_SERVER");
+    Words words{named == nullptr ? "redis-server" : named, file()};
     words.insert(words.end(), options_.begin(), options_.end());
     launch(words);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -169,7 +172,7 @@ class RedisProcess {
       }
       if (ended) process_ = 0;
       kill();
-      throw std::runtime_error("redis-server does not start: script/setup installs it");
+      throw std::runtime_error(words[0] + " does not start: script/setup installs redis-server");
     }
   }
   // It is gone, with its connections, when this returns.

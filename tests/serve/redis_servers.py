@@ -11,11 +11,13 @@
 
 Each listens on 127.0.0.1, on a port below those that the system gives to clients, so that it can have it again after a
 restart. All files are in a temporary folder. A server dies with the thread that started it (setpriv), also if that is
-killed: start servers on the test's main thread.
+killed: start servers on the test's main thread. The environment variable WEIR_REDIS_SERVER names another program than
+redis-server.
 """
 
 import binascii
 import contextlib
+import os
 import pathlib
 import random
 import signal
@@ -28,6 +30,7 @@ from server import PATIENCE, eventually
 
 SLOTS = 16384
 HOST = "127.0.0.1"
+PROGRAM = os.environ.get("WEIR_REDIS_SERVER", "redis-server")
 
 
 def free_port():
@@ -140,10 +143,10 @@ class Redis:
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         eventually(lambda: self.answers() or not self.is_alive(), "an answer of Redis")
         if not self.is_alive():
-            raise AssertionError(f"redis-server does not start: {self.log}")
+            raise AssertionError(f"{PROGRAM} does not start: {self.log}")
 
     def _command(self):
-        return ["redis-server", *map(str, self._words)]
+        return [PROGRAM, *map(str, self._words)]
 
     def close(self):
         self.kill()
@@ -170,7 +173,7 @@ class Sentinel(Redis):
     def _command(self):
         file = self.directory / "sentinel.conf"
         file.write_text(f"port {self.port}\nbind {self.host}\ndir {self.directory}\n{self._text}")
-        return ["redis-server", str(file), "--sentinel"]
+        return [PROGRAM, str(file), "--sentinel"]
 
 
 class Sentinels:
