@@ -225,14 +225,18 @@ class Fleet:
         return sums["weir_store_evaluations_total"] - (EVALUATIONS_OF_MESSAGE - 1) * sums["weir_lease_messages_total"]
 
     def measure(self, limit, keys):
-        """Per second: requests, admitted, calls, messages, microseconds of Redis."""
+        """Per second: requests, admitted, calls, messages, microseconds of Redis; and what was admitted per second in
+        which the limit was refilled, which includes the time of counting."""
         demand = Demand(self.nodes, limit, self.extent.rate, keys)
         demand.run(self.extent.warm_up)
+        exhausted = time.monotonic()
         messages, calls, used, began = self.messages(), self.redis.calls(), self.redis.processor_us(), time.monotonic()
         sent, admitted, _ = demand.run(self.extent.seconds)
         took, used, calls = time.monotonic() - began, self.redis.processor_us() - used, self.redis.calls() - calls
+        refilled = time.monotonic() - exhausted
         messages = self.messages() - messages
-        return [count / took for count in (sent, admitted, calls, messages, max(0, used - self.idle * took))]
+        rates = [count / took for count in (sent, admitted, calls, messages, max(0, used - self.idle * took))]
+        return *rates, admitted / refilled
 
 
 def modelled(fleet, consistency, rate, keys, quick):
@@ -246,13 +250,13 @@ def modelled(fleet, consistency, rate, keys, quick):
 
 
 def describe(fleet, consistency, limit, keys, quick):
-    requests, admitted, calls, messages, used = fleet.measure(f"{consistency}-{limit}", keys)
+    requests, admitted, calls, messages, used, of_limit = fleet.measure(f"{consistency}-{limit}", keys)
     of = "one key" if keys == 1 else f"{keys:,} keys"
     line = f"nodes: {consistency}, {fleet.extent.nodes} nodes, {of}, {requests:,.0f} requests/s"
     if limit == "over":
         return (f"{line}, twice the limit: {calls:,.0f} calls/s, {messages:,.0f} messages/s, "
                 f"{used / admitted:.2f} us of Redis per admitted request, admitted "
-                f"{100 * admitted / (fleet.extent.rate // 2):.1f} % of the limit")
+                f"{100 * of_limit / (fleet.extent.rate // 2):.1f} % of the limit")
     model_calls, model_messages, model_used = modelled(fleet, consistency, requests, keys, quick)
     return (f"{line}: {calls:,.0f} calls/s (model {model_calls:,.0f}), {messages:,.0f} messages/s "
             f"(model {model_messages:,.0f}), {used / admitted:.2f} us of Redis per admitted request "
