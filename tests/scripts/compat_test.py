@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 SERVER = """#!/bin/sh
 case "$1" in
   --version) echo "Redis server v=9.8.7 sha=0 malloc=libc bits=64" ;;
-  --tls-port) echo "{tls}" ;;
+  --tls-port) echo "{tls}"; exit 1 ;;
 esac
 """
 BUILD = """#!/bin/sh

@@ -42,6 +42,15 @@ def free_port():
             return port
 
 
+def free_cluster_port():
+    """A free port of a node of a cluster, which also listens 10,000 above it."""
+    while True:
+        port = free_port()
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((HOST, port + 10_000))
+            return port
+
+
 def slot_of(key):
     """The slot of a key in a cluster: of what is between its first braces, if it has any."""
     begin = key.find("{")
@@ -233,7 +242,7 @@ class Cluster:
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as started:
             def start():
-                return started.enter_context(Redis(*options, "--cluster-port", free_port()))
+                return started.enter_context(Redis(*options, port=free_cluster_port()))
 
             self.masters = [start() for _ in range(masters)]
             self.replicas = [start() for _ in range(masters)]
@@ -244,17 +253,16 @@ class Cluster:
             self._stack = started.pop_all()
 
     def _introduce(self):
-        bus = {node: node.ask("CONFIG", "GET", "cluster-port")[1] for node in self.nodes}
         for epoch, node in enumerate(self.nodes, 1):
             node.ask("CLUSTER", "SET-CONFIG-EPOCH", epoch)
         for node in self.nodes[1:]:
-            self.nodes[0].ask("CLUSTER", "MEET", node.host, node.port, bus[node])
+            self.nodes[0].ask("CLUSTER", "MEET", node.host, node.port)
         eventually(lambda: all(len(self._table(node)) == len(self.nodes) for node in self.nodes), "nodes that have met")
 
     def _share_slots(self):
         count = len(self.masters)
         for i, (master, replica) in enumerate(zip(self.masters, self.replicas)):
-            master.ask("CLUSTER", "ADDSLOTSRANGE", SLOTS * i // count, SLOTS * (i + 1) // count - 1)
+            master.ask("CLUSTER", "ADDSLOTS", *range(SLOTS * i // count, SLOTS * (i + 1) // count))
             replica.ask("CLUSTER", "REPLICATE", self.ids[master])
         eventually(lambda: all(self.is_whole(node) for node in self.nodes), "a cluster that is whole")
         for replica in self.replicas:
