@@ -27,7 +27,7 @@ inline constexpr std::uint64_t min_sharing_nodes = 2;
 inline constexpr std::int64_t pending_slowdown = 16;
 
 // Returns the rule under which units that a share admitted wait to be charged to the store: the capacity of `share`,
-// with hardly any refill. The store refills on its own meanwhile; if they refilled too, the limit would refill twice.
+// with hardly any refill. The store refills in the same time; if they refilled too, the limit would refill twice.
 // A window's units expire with the window, as in `share`.
 [[nodiscard]] Rule pending_rule_of(const Rule& share) noexcept;
 
