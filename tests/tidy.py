@@ -1,4 +1,6 @@
-"""Runs clang-tidy on each unit of a build that has a source of given places. Arguments: CLANG_TIDY BUILD PLACE...
+"""Runs clang-tidy on each unit of a build that has a source of given places. Arguments:
+
+    CLANG_TIDY BUILD [--OPTION...] PLACE...    options are passed to clang-tidy
 
 A unit is a file that the build compiles, or several that it compiles together. As many run side by side as there are
 cores. Findings are printed as they come, each once, and a line of progress now and then. Exits with 1 if there are any,
@@ -43,17 +45,19 @@ def findings_of(said):
             if re.match(r"\S+:\d+:\d+: ", finding)]
 
 
-def tidy(program, build, unit):
+def tidy(program, options, build, unit):
     begin = time.monotonic()
-    done = subprocess.run([program, "-p", build, "--quiet", unit], capture_output=True, text=True)
+    done = subprocess.run([program, "-p", build, "--quiet", unit, *options], capture_output=True, text=True)
     said = findings_of(done.stdout)
     if done.returncode != 0 and not said:
         said = [f"{unit}: {done.stdout}{done.stderr}"]
     return said, time.monotonic() - begin
 
 
-def main(program, build, *places):
+def main(program, build, *arguments):
     build = pathlib.Path(build).resolve()
+    options = [argument for argument in arguments if argument.startswith("--")]
+    places = [argument for argument in arguments if argument not in options]
     units = units_of(build, places)
     if not units:
         print(f"lint: the build has no unit of {', '.join(places)}")
@@ -62,7 +66,7 @@ def main(program, build, *places):
     begin = shown = time.monotonic()
     found = set()
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        running = {pool.submit(tidy, program, build, unit): unit for unit in units}
+        running = {pool.submit(tidy, program, options, build, unit): unit for unit in units}
         for done, future in enumerate(concurrent.futures.as_completed(running), 1):
             said, took = future.result()
             if os.environ.get("WEIR_LINT_TIMES"):

@@ -235,6 +235,23 @@ void print_receipts(const Extent& extent, const Processor& processor, net::Loop&
   }
 }
 
+// The processor time of Redis for a message about a slice, by the number of holders.
+void print_slices(const Extent& extent, const Processor& processor, net::Loop& loop, store::redis::RedisStore& store) {
+  std::printf("redis-slices:");
+  for (const std::uint64_t holders : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{200}}) {
+    SliceLoad slices(store, holders);
+    loop.run([&] { slices.begin(Work::distinct_keys, SliceLoad::keys); });
+    wait_for([&] { return slices.is_filled(); }, "slices are not granted");
+    loop.run([&] { slices.end(); });
+    wait_for([&] { return slices.idle(); }, "messages are not answered");
+    const double cost = processor.cost(extent, loop, slices, Work::distinct_keys, SliceLoad::keys);
+    std::printf("%s %.2f us of Redis for a message about a key with %llu slices", holders == 1 ? "" : ",", cost,
+                static_cast<unsigned long long>(holders));
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -286,19 +303,7 @@ int main(int count, char** arguments) {
   const double exact = processor.cost(extent, loop, ours, Work::distinct_keys, weir_under_way);
   const double hot = processor.cost(extent, loop, ours, Work::hot_key, weir_under_way_hot);
   std::printf("redis-cost: %.2f us of Redis for a decision, %.2f us for one of a hot key\n", exact, hot);
-  std::printf("redis-slices:");
-  for (const std::uint64_t holders : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{200}}) {
-    SliceLoad slices(*store, holders);
-    loop.run([&] { slices.begin(Work::distinct_keys, SliceLoad::keys); });
-    wait_for([&] { return slices.is_filled(); }, "slices are not granted");
-    loop.run([&] { slices.end(); });
-    wait_for([&] { return slices.idle(); }, "messages are not answered");
-    const double cost = processor.cost(extent, loop, slices, Work::distinct_keys, SliceLoad::keys);
-    std::printf("%s %.2f us of Redis for a message about a key with %llu slices", holders == 1 ? "" : ",", cost,
-                static_cast<unsigned long long>(holders));
-  }
-  std::printf("\n");
-  std::fflush(stdout);
+  print_slices(extent, processor, loop, *store);
   print_receipts(extent, processor, loop, *store, is_quick);
 
   LowLoad low(*store, *plain);

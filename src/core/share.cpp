@@ -1,8 +1,11 @@
 #include "core/share.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 
 #include "core/arithmetic.h"
+#include "core/arrival.h"
 #include "weir/result.h"
 
 namespace weir::core {
@@ -66,6 +69,18 @@ Limit share_of(const Limit& limit, Fraction share, Cost max_cost) noexcept {
   return scaled.value_or(limit);
 }
 
+// Leaves a bucket unchanged if it would take longer to fill than a limit may.
+void slow_down(ArrivalLimit& limit) noexcept {
+  std::int64_t per = 0;
+  const bool is_too_slow = limit.fill.whole >= Limit::max_duration.count() / pending_slowdown;
+  if (is_too_slow || __builtin_mul_overflow(limit.per, pending_slowdown, &per)) return;
+  limit.per = per;
+  limit.token = {per / limit.count, per % limit.count};
+  limit.fill = limit.worth(limit.burst);
+  limit.reach = ArrivalLimit::unbounded;
+  limit.counts_in_64_bits = false;
+}
+
 }  // namespace
 
 Limit local_share_of(const Limit& limit, std::uint32_t share, Cost max_cost) noexcept {
@@ -74,6 +89,16 @@ Limit local_share_of(const Limit& limit, std::uint32_t share, Cost max_cost) noe
 
 Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost max_cost) noexcept {
   return share_of(limit, {1, std::max(nodes, min_sharing_nodes)}, max_cost);
+}
+
+Rule pending_rule_of(const Rule& share) noexcept {
+  Rule pending = share;
+  std::visit(
+      []<class A>(RuleOf<A>& of) {
+        if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) slow_down(of.limit);
+      },
+      pending);
+  return pending;
 }
 
 }  // namespace weir::core

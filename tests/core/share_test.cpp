@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <variant>
 
 #include "tests/core/uneven_calendar.h"
 
@@ -112,6 +114,30 @@ TEST(NodeShare, OfAllNodesIsTheLimitAtMost) {
       ASSERT_LE(node_share_of(*Limit::fixed_window({capacity, 60s}), nodes, Cost{1}).capacity() * nodes, capacity);
     }
   }
+}
+
+// Pending charges
+
+TEST(PendingRule, RefillsABucketSlowly) {
+  const auto pending = std::get<RuleOf<TokenBucket>>(pending_rule_of(compile(bucket(7, 3s, 20)))).limit;
+  const auto slow = std::get<RuleOf<TokenBucket>>(compile(bucket(7, 3s * pending_slowdown, 20))).limit;
+  EXPECT_EQ(pending.burst, slow.burst);
+  EXPECT_EQ(pending.count, slow.count);
+  EXPECT_EQ(pending.token, slow.token);
+  EXPECT_EQ(pending.fill, slow.fill);
+  for (const std::uint64_t used : {0U, 1U, 13U, 20U}) {
+    EXPECT_EQ(pending.tokens_left(pending.worth(used)), 20 - used);
+  }
+}
+
+TEST(PendingRule, IsTheShareWhereThatCannotBeSlower) {
+  const Rule slowest = compile(bucket(1, Limit::max_duration, 1));
+  EXPECT_EQ(time_to_fill(pending_rule_of(slowest)), time_to_fill(slowest));
+}
+
+TEST(PendingRule, KeepsTheWindow) {
+  const Rule window = compile(*Limit::fixed_window({5, 60s}));
+  EXPECT_EQ(time_to_fill(pending_rule_of(window)), 60s);
 }
 
 }  // namespace

@@ -547,6 +547,26 @@ TEST_F(OutageStoreTest, WhatAnUnsteadyStoreDeniesDoesNotCountHere) {
   EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 3)}).admitted);
 }
 
+TEST_F(OutageStoreTest, WhatOtherNodesUsedOfAnUnsteadyStoreCountsOnTheShare) {
+  std::atomic<bool> others_charges{false};
+  OutageStore other(inner_, clock_, 10ms, others_charges);
+  submit_failing(Failure::unavailable, {api_.check("bob")});
+  Submitted used({api_.check("alice", 7)});
+  other.submit(used);
+  EXPECT_FALSE(submit({api_.check("alice", 4)}).admitted) << "three are left of ten";
+  const Submitted& here = submit_failing(Failure::unavailable, {api_.check("alice", 0)});
+  EXPECT_EQ(here.checks[0].decision.remaining, 2U) << "half of the three, rounded up";
+}
+
+TEST_F(OutageStoreTest, WhatOtherNodesUsedOfASlidingWindowDoesNotCountHere) {
+  const BoundStates login(*Limit::sliding_window_log({10, Duration(1h)}));
+  submit_failing(Failure::unavailable, {login.check("bob")});
+  Submitted used({login.check("alice", 10)});
+  inner_.submit(used);
+  EXPECT_FALSE(submit({login.check("alice")}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::unavailable, {login.check("alice", 5)}).admitted);
+}
+
 TEST_F(OutageStoreTest, AStoreThatHasNotFailedCountsAlone) {
   EXPECT_TRUE(submit({api_.check("alice", 9)}).admitted);
   EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice", 5)}).admitted);
@@ -560,6 +580,17 @@ TEST_F(OutageStoreTest, WhatABucketHasNoRoomForIsChargedAsItRefills) {
   EXPECT_FALSE(submit({api_.check("alice")}).admitted) << "they are charged";
   pass(20s);
   EXPECT_TRUE(submit({api_.check("alice")}).admitted) << "by then all three are charged or over";
+}
+
+// The store refills at the same time, and the same units must not refill twice.
+TEST_F(OutageStoreTest, WhatAnEmptyShareAdmitsDoesNotRefillBeforeItIsCharged) {
+  submit_failing(Failure::unavailable, {api_.check("bob")});
+  EXPECT_TRUE(submit({api_.check("alice", 10)}).admitted) << "the share is empty now";
+  for (int i = 0; i < 3; ++i) {
+    pass(20s);  // one token here, two there
+    EXPECT_TRUE(submit_failing(Failure::unavailable, {api_.check("alice")}).admitted);
+  }
+  EXPECT_EQ(submit({api_.check("alice", 0)}).checks[0].decision.remaining, 6U - 3U);
 }
 
 TEST_F(OutageStoreTest, WhatAWindowHasNoRoomForIsForgotten) {

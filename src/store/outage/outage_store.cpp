@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/arithmetic.h"
 #include "core/share.h"
 #include "store/forwarded_group.h"
 #include "store/shared/shared_terms.h"
@@ -39,15 +40,17 @@ std::uint64_t granted_in(const Check& check) noexcept {
   return exchange->answer.units - std::min(exchange->message.keep, exchange->answer.units);
 }
 
+bool is_bucket(const core::Rule& rule) noexcept {
+  return core::visit_rule(
+      rule, []<class A>(const core::RuleOf<A>&) { return std::is_base_of_v<core::ArrivalLimit, typename A::Limit>; });
+}
+
 // Keeps units that did not fit, to charge them later, but only for buckets. A window has no more room until it ends,
 // and then they no longer count.
 void keep_excess(const Group& group) noexcept {
   for (const Check& check : group.checks) {
     if (check.charge_back() == 0) continue;
-    const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
-      return std::is_base_of_v<core::ArrivalLimit, typename A::Limit>;
-    });
-    check.extension->charge_back = is_bucket ? check.extension->not_charged_back : 0;
+    check.extension->charge_back = is_bucket(*check.rule) ? check.extension->not_charged_back : 0;
   }
 }
 
@@ -80,6 +83,12 @@ std::uint64_t capacity_of(const core::Rule& rule) noexcept {
       return of.limit.limit;
     }
   });
+}
+
+// True if a share regains units when the store does. A sliding window would count the units of the past from now on,
+// for longer than the store does.
+bool refills_with_store(const core::Rule& rule) noexcept {
+  return is_bucket(rule) || std::holds_alternative<core::RuleOf<core::FixedWindow>>(rule);
 }
 
 Decision closed_decision(std::uint64_t capacity, Instant now) noexcept {
@@ -186,9 +195,19 @@ void OutageStore::count_here(const Group& group) noexcept {
   core::Rule room;
   for (const Check& check : group.checks) {
     if (check.states->on_failure != OnFailure::share || !is_charged_back(group, check)) continue;
+    const core::Rule& rule = *local_rule(check, room);
     const std::uint64_t units = granted_in(check) + (group.admitted ? check.cost.units() : 0);
-    if (units > 0) check.states->table->add_usage(*local_rule(check, room), check.hash, Cost{units}, now);
+    if (units > 0) check.states->table->add_usage(rule, check.hash, Cost{units}, now);
+    if (refills_with_store(rule)) lower_share(check, rule, now);
   }
+}
+
+// Counts what other nodes used: at most the share's part of what the store has remaining stays here, rounded up.
+void OutageStore::lower_share(const Check& check, const core::Rule& rule, Instant now) noexcept {
+  table::Table& table = *check.states->table;
+  const Decision here = table.peek(rule, {check.hash, Cost{0}}, now);
+  const std::uint64_t part = core::multiply_divide_ceil(check.decision.remaining, here.limit, capacity_of(*check.rule));
+  if (here.remaining > part) table.add_usage(rule, check.hash, Cost{here.remaining - part}, now);
 }
 
 // Settles receipts that this process issued while the store was unavailable: the store does not know them. For a
@@ -244,7 +263,7 @@ void OutageStore::take_charges(ForwardedGroup& copy) {
     if (!is_charged_back(copy.group, check)) continue;
     table::Table& table = *check.states->table;
     const core::Rule& rule = *local_rule(check, room);
-    const std::uint64_t kept = table.take_usage(rule, charges_of(check.hash), now);
+    const std::uint64_t kept = table.take_usage(core::pending_rule_of(rule), charges_of(check.hash), now);
     if (kept == 0) continue;
     const Decision here = table.peek(rule, {check.hash, Cost{0}}, now);
     copy.extend(i).charge_back = std::min(kept, here.limit - here.remaining);
@@ -258,7 +277,8 @@ void OutageStore::keep_charges(const Group& group) noexcept {
   for (const Check& check : group.checks) {
     const std::uint64_t units = check.charge_back();
     if (units == 0) continue;
-    check.states->table->add_usage(*local_rule(check, room), charges_of(check.hash), Cost{units}, now);
+    check.states->table->add_usage(core::pending_rule_of(*local_rule(check, room)), charges_of(check.hash), Cost{units},
+                                   now);
     check.extension->charge_back = 0;
   }
 }
@@ -292,7 +312,7 @@ void OutageStore::decide_here(Group& group) {
                          !was_sent(group.failure) && must_charge_back(group, check);
     if (!is_owed) continue;
     has_charges_.store(true, std::memory_order_relaxed);
-    check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);
+    check.states->table->add_usage(core::pending_rule_of(*check.rule), charges_of(check.hash), check.cost, group.now);
   }
 }
 

@@ -2,13 +2,13 @@
 // group's Fallback. What it admits on its share of the limits is recorded, and charged to the inner store with the next
 // decision on the same states.
 //
-// The units to charge are a separate state next to the share's state, in the same table and under the same rule: only
-// part of what counts here must be charged there, and charging it there frees nothing here. Units that were sent and
-// not answered may have been charged, and are not charged again.
+// The units to charge are a separate state next to the share's state, in the same table: only part of what counts here
+// must be charged there, and charging it there frees nothing here. They do not refill, but never exceed what the share
+// has used. Units that were sent and not answered may have been charged, and are not charged again.
 //
-// While the inner store fails intermittently, what it admits for this process also counts on the share, and what does
-// not fit into its bucket is charged later, as it refills. Otherwise both would admit in turn and refill in between:
-// together twice the limit.
+// While the inner store fails intermittently, what it admits for this process also counts on the share, the share has
+// at most its part of what the store had remaining at its last answer, and what does not fit into the store's bucket is
+// charged later, as it refills. Otherwise both would admit in turn and refill in between: together twice the limit.
 #pragma once
 
 #include <atomic>
@@ -64,6 +64,7 @@ class OutageStore final : public Store {
   void conclude(Forwarded& request);
   void answer(Forwarded& request);
   void count_here(const Group& group) noexcept;
+  static void lower_share(const Check& check, const core::Rule& rule, Instant now) noexcept;
   void decide_late(Group& group, const Group& whole);
   void take_charges(ForwardedGroup& copy);
   void keep_charges(const Group& group) noexcept;
