@@ -43,6 +43,7 @@ std::string caller_text(const ExplainedQuery& explained) {
   }
   if (!caller.user.empty()) words.push_back("user " + printable(caller.user));
   if (!caller.api_key.empty()) words.push_back("api_key " + printable(caller.api_key));
+  for (const auto& [name, value] : explained.explanation.identities) words.push_back(name + " " + printable(value));
   words.emplace_back(caller.authenticated ? "authenticated" : "anonymous");
   words.push_back("tier " + explained.explanation.tier +
                   (caller.unknown_tier ? " (the requested tier is unknown)" : ""));

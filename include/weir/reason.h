@@ -10,6 +10,8 @@ namespace weir {
 enum class Reason : std::uint8_t {
   not_evaluated,      // no engine has filled the Verdict: denied
   uncovered,          // no limit covers the request, or only tiers without limits: admitted
+  shadow,             // only limits in shadow mode cover the request: admitted, whatever they would decide
+  exempt,             // the policy exempts the request (`exempt`): admitted
   within,             // all limits admit
   warned,             // a limit is exceeded but admits the first few requests with a warning (`warn_first`)
   exceeded,           // a limit denies

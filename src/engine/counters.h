@@ -49,6 +49,8 @@ class Counters {
   base::Counter ignored_headers;  // requests with headers that only a trusted proxy may set
   base::Counter unknown_tiers;
   base::Counter uncovered;
+  base::Counter shadow_only;
+  base::Counter exempt;
 
  private:
   std::unique_ptr<EventCounts[]> rows_;

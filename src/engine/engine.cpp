@@ -126,6 +126,8 @@ void Engine::add(const Evaluator& evaluator, Totals& totals) {
   totals.ignored_headers += evaluator.counters_->ignored_headers.value();
   totals.unknown_tiers += evaluator.counters_->unknown_tiers.value();
   totals.uncovered += evaluator.counters_->uncovered.value();
+  totals.shadow_only += evaluator.counters_->shadow_only.value();
+  totals.exempt += evaluator.counters_->exempt.value();
 }
 
 }  // namespace weir::engine

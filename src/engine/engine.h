@@ -67,6 +67,8 @@ class Engine {
     std::uint64_t ignored_headers = 0;
     std::uint64_t unknown_tiers = 0;
     std::uint64_t uncovered = 0;
+    std::uint64_t shadow_only = 0;  // requests that only shadow limits cover
+    std::uint64_t exempt = 0;
   };
   [[nodiscard]] Totals totals() const;
 

@@ -152,10 +152,17 @@ void Evaluator::count_usage(const Verdict& verdict, std::optional<policy::Usage>
   }
 }
 
+// Counts a request that no enforced limit decided.
+void Evaluator::count_undecided(Reason reason) noexcept {
+  if (reason == Reason::uncovered) counters_->uncovered.raise();
+  if (reason == Reason::shadow) counters_->shadow_only.raise();
+  if (reason == Reason::exempt) counters_->exempt.raise();
+}
+
 void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept {
   if (matched.caller.ignored_headers) counters_->ignored_headers.raise();
   if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();
-  if (verdict.reason == Reason::uncovered) counters_->uncovered.raise();
+  if (verdict.limit == Verdict::no_limit) count_undecided(verdict.reason);
   for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
     const Outcome& outcome = verdict.outcomes[i];
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

@@ -144,7 +144,7 @@ void QueryEvaluation::conclude_live() {
   deniers_ = deniers_of(asked_.live_outcomes());
   const bool denied_outright = is_denied_outright();
   if (deniers_.count == 0 && !denied_outright && !asked_.too_many && !asked_.closed) {
-    reason_ = !asked_.live.empty() ? Reason::within : asked_.opened ? Reason::store_unavailable : Reason::uncovered;
+    reason_ = !asked_.live.empty() ? Reason::within : reason_without_live();
     return conclude(true);
   }
   reason_ = asked_.too_many       ? Reason::too_many_limits
@@ -156,6 +156,14 @@ void QueryEvaluation::conclude_live() {
   if (reason_ != Reason::exceeded || asked_.closed) return conclude(false);
   if (deniers_.count == 1 && limit_of(asked_.live[deniers_.last]).warnings) return ask_warning();
   ask_penalties();
+}
+
+// The reason to admit a request that no enforced limit has decided.
+Reason QueryEvaluation::reason_without_live() const noexcept {
+  if (asked_.opened) return Reason::store_unavailable;
+  if (matched.exempt_by != match::ExemptBy::nothing) return Reason::exempt;
+  const auto is_shadow = [](const Outcome& outcome) { return outcome.standing == Standing::shadow; };
+  return std::ranges::any_of(asked_.outcomes, is_shadow) ? Reason::shadow : Reason::uncovered;
 }
 
 // Returns a concurrency limit that denies because the call cannot return a receipt.

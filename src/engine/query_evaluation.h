@@ -54,6 +54,7 @@ class QueryEvaluation final : public Evaluation {
     return bindings().limits()[asked_.outcomes[i].limit];
   }
   [[nodiscard]] bool is_denied_outright() const noexcept { return matched.denied_by != match::no_limit; }
+  [[nodiscard]] Reason reason_without_live() const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> lacking_receipt() const noexcept;
   [[nodiscard]] Verdict store_unavailable_verdict() const noexcept;
 

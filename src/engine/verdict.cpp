@@ -12,6 +12,10 @@ std::string_view name_of(Reason reason) noexcept {
       return "not_evaluated";
     case Reason::uncovered:
       return "uncovered";
+    case Reason::shadow:
+      return "shadow";
+    case Reason::exempt:
+      return "exempt";
     case Reason::within:
       return "within";
     case Reason::warned:

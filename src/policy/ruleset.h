@@ -55,6 +55,7 @@ struct CompiledLimit {
   Mark at;
   std::string name;
   std::vector<RouteTemplate> routes;  // empty: every request
+  std::vector<RouteTemplate> except;  // routes that the limit does not cover
   When when;
   ConsumerKey consumer_key;
   Missing missing = Missing::skip;
@@ -106,6 +107,7 @@ struct Domain {
 
 struct Ruleset {
   Identity identity;
+  Exemptions exemptions;
   Tiers tiers;
   std::vector<CompiledLimit> limits;  // in file order
   std::vector<Domain> domains;

@@ -70,6 +70,7 @@ struct LimitSpec {
   Mark at;
   Written<std::string> name;
   std::vector<Written<RouteTemplate>> routes;  // empty: every request
+  std::vector<Written<RouteTemplate>> except;
   Written<When> when;
   std::optional<Written<ConsumerKey>> consumer_key;
   std::optional<Written<Missing>> missing;
@@ -118,11 +119,13 @@ struct DomainSpec {
 struct RootNames {
   std::string_view identity = "identity";
   std::string_view tiers = "tiers";
+  std::string_view exempt = "exempt";
 };
 
 struct PolicySpec {
   RootNames names;
   Identity identity;
+  Exemptions exemptions;
   TiersSpec tiers;
   std::vector<LimitSpec> limits;
   std::vector<DomainSpec> domains;

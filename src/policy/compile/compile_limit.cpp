@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "policy/compile/numbers.h"
+#include "policy/tools/strictness.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::policy {
@@ -55,12 +56,14 @@ void copy_bans(const TieredLimit& live, TieredLimit& candidate) {
   }
 }
 
-// If the last alternative is a header, skipping would let a client bypass the limit by omitting it.
-Missing missing_by_default(const ConsumerKey& key) {
-  const auto& last = key.alternatives.back();
-  const bool by_header =
-      std::ranges::any_of(last, [](const KeyPart& part) { return part.kind == KeyPart::Kind::header; });
-  return by_header ? Missing::share : Missing::skip;
+// If the last alternative is a header or an unverified identity, skipping would let a client bypass the limit by
+// omitting it.
+Missing missing_by_default(const ConsumerKey& key, const Identity& identity) {
+  const bool is_optional = std::ranges::any_of(key.alternatives.back(), [&](const KeyPart& part) {
+    return part.kind == KeyPart::Kind::header ||
+           (part.kind == KeyPart::Kind::identity && !identity.is_verified(part.name));
+  });
+  return is_optional ? Missing::share : Missing::skip;
 }
 
 void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
@@ -71,6 +74,22 @@ void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& probl
                      before->line);
     }
     limit.routes.push_back(route.value);
+  }
+}
+
+// Reports routes that exclude nothing, and lists that exclude everything.
+void compile_except(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  for (const auto& route : spec.except) {
+    const bool is_reached = spec.routes.empty() || std::ranges::any_of(spec.routes, [&](const auto& own) {
+                              return overlap(own.value, route.value);
+                            });
+    if (!is_reached) {
+      problems.error(route.at, "except {}: no route of the limit matches it", in_quotes(route.value.text()));
+    }
+    limit.except.push_back(route.value);
+  }
+  if (!spec.except.empty() && covers_routes(limit.except, limit.routes)) {
+    problems.error(spec.except.front().at, "except excludes every route of the limit: it would never apply");
   }
 }
 
@@ -250,7 +269,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
 
 }  // namespace
 
-std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
+std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const PolicySpec& policy, const Tiers& tiers,
                                            LimitFields fields, Problems& problems) {
   const std::size_t errors = problems.errors();
   if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
@@ -263,11 +282,12 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
   for (const LimitField& field : fields) {
     if (field.use.compile) field.use.compile(spec, limit);
   }
-  if (!spec.missing) limit.missing = missing_by_default(limit.consumer_key);
+  if (!spec.missing) limit.missing = missing_by_default(limit.consumer_key, policy.identity);
   compile_routes(spec, limit, problems);
+  compile_except(spec, limit, problems);
   check_local_share(spec, problems);
 
-  const NamedTiers named{tiers, names.tiers};
+  const NamedTiers named{tiers, policy.names.tiers};
   const Numbered live{.algorithm = limit.algorithm,
                       .numbers = numbers_of(spec.numbers),
                       .banned = spec.numbers.ban.has_value(),
