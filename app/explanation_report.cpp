@@ -133,6 +133,7 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
   if (limit.usage == policy::Usage::reported)
     notes.emplace_back("usage is reported afterwards: requests in flight do not count");
   if (limit.usage == policy::Usage::reserved) notes.emplace_back("usage is reserved and settled later");
+  if (limit.max_reserve) notes.push_back(fmt::format("one reservation takes at most {}", *limit.max_reserve));
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
     notes.push_back(

@@ -20,6 +20,7 @@ enum class Reason : std::uint8_t {
   banned,             // a limit admits nothing, or nothing of this tier
   too_many_limits,    // more limits cover the request than can be evaluated together
   needs_receipt,      // a concurrency limit needs Engine::reserve or Engine::hold
+  reserve_too_large,  // the reservation exceeds the limit's `max_reserve`; a smaller one may be admitted
   store_unavailable,  // the server's shared store is unavailable, and the limit's fallback applies
   no_memory,          // out of memory: denied
 };

@@ -31,6 +31,8 @@ class QueryEvaluation final : public Evaluation {
  private:
   void begin_outcome(std::size_t i);
   void prepare_receipts();
+  void check_max_reserve() noexcept;
+  void deny_large_reserve() noexcept;
 
   void ask_live();
   void read_live();

@@ -32,6 +32,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "too_many_limits";
     case Reason::needs_receipt:
       return "needs_receipt";
+    case Reason::reserve_too_large:
+      return "reserve_too_large";
     case Reason::store_unavailable:
       return "store_unavailable";
     case Reason::no_memory:

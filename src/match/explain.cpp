@@ -41,6 +41,8 @@ std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimi
                                                      : ", and the limit skips requests without it");
     case Exemption::unlimited:
       return "tier '" + tier + "' is unlimited";
+    case Exemption::reserve_too_large:
+      break;
     case Exemption::banned:
       return limit.live.by_tier.size() > 1 ? "it bans tier '" + tier + "'" : "it bans every request";
   }

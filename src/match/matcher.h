@@ -41,7 +41,8 @@ struct MatchedLimit {
 };
 
 // Why a limit that matches the route does not cover a query.
-enum class Exemption : std::uint8_t { excepted, condition, key_missing, unlimited, banned };
+// `reserve_too_large` is set by the evaluation of a reservation.
+enum class Exemption : std::uint8_t { excepted, condition, key_missing, unlimited, banned, reserve_too_large };
 
 // The part of `exempt` by which no limit covers a query.
 enum class ExemptBy : std::uint8_t { nothing, address, identity, route };

@@ -90,6 +90,10 @@ void read_condition(const FieldInput& at) {
   if (auto when = read_when(*node, identity_of(at), at.map.problems())) at.limit.when = *std::move(when);
 }
 
+void read_max_reserve(const FieldInput& at) {
+  at.limit.max_reserve = read_count(at.map, at.name);
+}
+
 void read_share(const FieldInput& at) {
   at.limit.local_share = at.map.value(at.name, text::Form::number, text::parse_share);
 }
@@ -296,6 +300,15 @@ std::string_view usage_text(Compiled limit) {
   return limit.usage ? name_of(*limit.usage) : "any";
 }
 
+std::string max_reserve_text(Compiled limit) {
+  return limit.max_reserve ? std::to_string(*limit.max_reserve) : "none";
+}
+
+Direction max_reserve_direction(Compiled was, Compiled is) {
+  constexpr std::uint64_t unbounded = ~std::uint64_t{0};
+  return direction_of_more(is.max_reserve.value_or(unbounded), was.max_reserve.value_or(unbounded));
+}
+
 // Both are combined into one number, since most limits have no usage.
 void digest_consistency_and_usage(Compiled limit, Canonical& to) {
   const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
@@ -485,6 +498,10 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
        "[how callers charge](policy-language.md#costs-known-later) a cost that is known only at the end",
        field(&LimitSpec::usage, &CompiledLimit::usage, choice(&LimitSpec::usage, Usage::reserved),
              compared("usage", usage_text, neutral, no_note), {})},  // digested with consistency
+      {"max_reserve", count, "the burst or limit",
+       "the maximum that one [reservation](policy-language.md#costs-known-later) may take",
+       field(&LimitSpec::max_reserve, &CompiledLimit::max_reserve, read_max_reserve,
+             compared("max_reserve", max_reserve_text, max_reserve_direction, no_note), {})},  // see digest.cpp
   };
 }
 

@@ -70,7 +70,8 @@ struct CompiledLimit {
   OnStoreFailure on_store_failure = OnStoreFailure::local;
   std::optional<std::uint32_t> local_share;  // in millionths; unset: 1 / nodes, at most a half
   ConsistencyChoice consistency;
-  std::optional<Usage> usage;  // unset: callers choose
+  std::optional<Usage> usage;                // unset: callers choose
+  std::optional<std::uint64_t> max_reserve;  // the maximum cost of one reservation
 
   // Set for a limit that is reached by descriptors only, never by a route.
   std::string domain;

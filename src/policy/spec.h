@@ -86,6 +86,7 @@ struct LimitSpec {
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
   Written<ConsistencyChoice> consistency;
   std::optional<Written<Usage>> usage;
+  std::optional<Written<std::uint64_t>> max_reserve;
 
   // A ban counts nothing, so it needs no algorithm unless some tiers have numbers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {

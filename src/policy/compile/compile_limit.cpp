@@ -105,6 +105,7 @@ void check_beside_ban(const LimitSpec& spec, Problems& problems) {
   if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare");
   if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "every request is denied");
   if (spec.penalty) refuse(spec.penalty->at, "penalty", "every request is denied");
+  if (spec.max_reserve) refuse(spec.max_reserve->at, "max_reserve", "every request is denied");
 }
 
 // Reports fields that have no meaning for holds, which are always counted exactly, in one store, and by receipt.
@@ -123,6 +124,9 @@ void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
   if (spec.usage) {
     refuse(spec.usage->at, fmt::format("usage: {}", name_of(spec.usage->value)),
            "requests are always held and released; remove it");
+  }
+  if (spec.max_reserve) {
+    refuse(spec.max_reserve->at, "max_reserve", "callers cannot choose how much a request holds; remove it");
   }
 }
 
@@ -217,6 +221,29 @@ void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& 
   }
 }
 
+// Reports a bound on reservations that denies all of them, or none.
+void check_max_reserve(const LimitSpec& spec, const TieredLimit& live, Problems& problems) {
+  if (!spec.max_reserve) return;
+  const auto& [max_reserve, at] = *spec.max_reserve;
+  if (spec.usage && spec.usage->value == Usage::reported) {
+    problems.error(at, "max_reserve cannot be combined with usage: reported: nothing is reserved; remove one of them");
+  }
+  for (const auto& [cost, field] : costs_in(spec)) {
+    if (cost.value > max_reserve) {
+      problems.error(cost.at, "{} {} exceeds the max_reserve of {}: it could never be reserved", field, cost.value,
+                     max_reserve);
+    }
+  }
+  const auto is_bounded = [&, most = max_reserve](const std::optional<Limit>& limit) {
+    return limit && most < limit->capacity();
+  };
+  if (std::ranges::none_of(live.by_tier, is_bounded)) {
+    problems.error(at,
+                   "max_reserve {} has no effect: no reservation can exceed the burst or limit; lower it or remove it",
+                   max_reserve);
+  }
+}
+
 // Costs are checked against the live numbers and the routes of the limit.
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
@@ -302,6 +329,7 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const PolicySp
   if (!numbers) return {};
   limit.live = *std::move(numbers);
   limit.cost = compile_cost(spec, limit.live, tiers, problems);
+  check_max_reserve(spec, limit.live, problems);
   if (spec.candidate) compile_candidate(spec, live, named, fields, limit, problems);
   if (problems.errors() > errors) return {};
   return limit;

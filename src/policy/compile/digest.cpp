@@ -70,12 +70,18 @@ void put_identities(const Ruleset& ruleset, Canonical& to) {
   to.put_sorted(std::move(texts));
 }
 
-void put_exclusions(const Ruleset& ruleset, Canonical& to) {
+void put_rare_fields(const Ruleset& ruleset, Canonical& to) {
   for (std::size_t i = 0; i < ruleset.limits.size(); ++i) {
     if (ruleset.limits[i].except.empty()) continue;
     to.put(std::string_view("except"));
     to.put(std::uint64_t{i});
     to.put(ruleset.limits[i].except);
+  }
+  for (std::size_t i = 0; i < ruleset.limits.size(); ++i) {
+    if (!ruleset.limits[i].max_reserve) continue;
+    to.put(std::string_view("max_reserve"));
+    to.put(std::uint64_t{i});
+    to.put(*ruleset.limits[i].max_reserve);
   }
   const Exemptions& exempt = ruleset.exemptions;
   if (exempt.empty()) return;
@@ -120,7 +126,7 @@ std::string digest(const Ruleset& ruleset, LimitFields fields) {
   }
   canonical.put(ruleset.labels);
   put_identities(ruleset, canonical);
-  put_exclusions(ruleset, canonical);
+  put_rare_fields(ruleset, canonical);
   return sha256(canonical.bytes());
 }
 
