@@ -64,6 +64,7 @@ class Engine {
   using Tally = std::map<std::pair<std::string, std::string>, EventTotals>;
   struct Totals {
     Tally by_limit_and_route;
+    std::map<std::string, std::uint64_t> denied_requests;  // by the route that the request matched
     std::uint64_t ignored_headers = 0;
     std::uint64_t unknown_tiers = 0;
     std::uint64_t uncovered = 0;
