@@ -43,6 +43,7 @@ std::string caller_text(const ExplainedQuery& explained) {
   }
   if (!caller.user.empty()) words.push_back("user " + printable(caller.user));
   if (!caller.api_key.empty()) words.push_back("api_key " + printable(caller.api_key));
+  for (const auto& [name, value] : explained.explanation.identities) words.push_back(name + " " + printable(value));
   words.emplace_back(caller.authenticated ? "authenticated" : "anonymous");
   words.push_back("tier " + explained.explanation.tier +
                   (caller.unknown_tier ? " (the requested tier is unknown)" : ""));
@@ -134,6 +135,7 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
   if (limit.usage == policy::Usage::reported)
     notes.emplace_back("usage is reported afterwards: requests in flight do not count");
   if (limit.usage == policy::Usage::reserved) notes.emplace_back("usage is reserved and settled later");
+  if (limit.max_reserve) notes.push_back(fmt::format("one reservation takes at most {}", *limit.max_reserve));
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
     notes.push_back(

@@ -196,7 +196,8 @@ TrafficCounts& TrafficCounts::operator+=(const TrafficCounts& more) noexcept {
 }
 
 double TopLimit::share() const noexcept {
-  return minute.decisions == 0 ? 0 : static_cast<double>(denied()) / static_cast<double>(minute.decisions);
+  const std::uint64_t part = is_shadow ? would_deny() : denied();
+  return minute.decisions == 0 ? 0 : static_cast<double>(part) / static_cast<double>(minute.decisions);
 }
 
 bool read_status(std::string_view text, TopData& data) {
@@ -219,6 +220,8 @@ bool read_history(std::string_view text, TopData& data) {
     data.now.at = text_at(json, last("/at").c_str());
     data.now.seconds = decimal_at(json, last("/seconds").c_str()).value_or(1);
     data.now.requests = number_at(json, last("/requests").c_str());
+    data.now.evaluated = number_at(json, last("/evaluated").c_str());
+    data.now.denied_requests = number_at(json, last("/denied_requests").c_str());
     data.now.counts = data.minute.back();
     data.now.p50 = decimal_at(json, last("/p50").c_str());
     data.now.p99 = decimal_at(json, last("/p99").c_str());
@@ -291,6 +294,8 @@ bool read_second(std::string_view text, TopData& data) {
     data.now = {.at = at,
                 .seconds = decimal_at(json, "/seconds").value_or(1),
                 .requests = number_at(json, "/requests"),
+                .evaluated = number_at(json, "/evaluated"),
+                .denied_requests = number_at(json, "/denied_requests"),
                 .counts = counts_of(json),
                 .p50 = decimal_at(json, "/p50"),
                 .p99 = decimal_at(json, "/p99"),

@@ -61,8 +61,10 @@ struct TopLimit {
   std::optional<Spike> spike;
   std::vector<DeniedConsumer> top_denied;
 
-  // Returns the denials of the last minute; in shadow mode, those that the limit would have made.
-  [[nodiscard]] std::uint64_t denied() const noexcept { return is_shadow ? minute.shadow_denied : minute.denied; }
+  // Denials of the last minute. A limit in shadow mode has none: it would have denied `would_deny`.
+  [[nodiscard]] std::uint64_t denied() const noexcept { return minute.denied; }
+  [[nodiscard]] std::uint64_t would_deny() const noexcept { return minute.shadow_denied; }
+  // The share of its decisions that the limit denied, or in shadow mode would have denied.
   [[nodiscard]] double share() const noexcept;
 };
 
@@ -79,6 +81,8 @@ struct TopNow {
   std::string at{};
   double seconds = 1;
   std::uint64_t requests = 0;
+  std::uint64_t evaluated = 0;        // requests that limits were asked about
+  std::uint64_t denied_requests = 0;  // a part of them
   TrafficCounts counts{};
   std::optional<double> p50{};
   std::optional<double> p99{};

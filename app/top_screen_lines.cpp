@@ -59,6 +59,12 @@ struct Columns {
   }
 };
 
+// In parentheses: what a limit in shadow mode would have denied.
+std::string denied_text(const TopLimit& limit) {
+  if (!limit.is_shadow) return count_text(static_cast<double>(limit.denied()));
+  return fmt::format("({})", count_text(static_cast<double>(limit.would_deny())));
+}
+
 // Returns a short note about the state of a limit.
 Span note_of(const TopLimit& limit) {
   if (limit.spike) return {"spike", Ink::red};
@@ -127,14 +133,14 @@ std::vector<Line> Screen::head(std::size_t columns) const {
   const TopNow& now = data_.now;
   const double seconds = now.seconds > 0 ? now.seconds : 1;
   const auto rate = [&](std::uint64_t count) { return count_text(static_cast<double>(count) / seconds); };
-  const double share = now.counts.decisions == 0
-                           ? 0
-                           : static_cast<double>(now.counts.denied) / static_cast<double>(now.counts.decisions);
+  // The share counts requests: each further limit adds decisions, and would dilute a share of those.
+  const double share =
+      now.evaluated == 0 ? 0 : static_cast<double>(now.denied_requests) / static_cast<double>(now.evaluated);
   std::vector<Line> lines{title()};
   lines.push_back(
       {{fmt::format("{}/s requests  {}/s decisions  ", rate(now.requests), rate(now.counts.decisions))},
-       {fmt::format("{}/s denied ({})", rate(now.counts.denied), share_text(share)),
-        now.counts.denied > 0 ? Ink::red : Ink::plain},
+       {fmt::format("{}/s denied ({} of requests)", rate(now.denied_requests), share_text(share)),
+        now.denied_requests > 0 ? Ink::red : Ink::plain},
        {fmt::format("  p50 {}  p99 {}", duration_text(now.p50, charset_), duration_text(now.p99, charset_))}});
   lines.push_back(store_line());
   constexpr std::size_t words = 22;  // the width of `decisions `, `  denied ` and a margin
@@ -153,7 +159,7 @@ Line Screen::limit_row(const TopLimit& limit, std::size_t columns, bool is_selec
   const Ink plain = is_selected ? Ink::reverse : Ink::plain;
   Line line{{fitted(show(limit.name), at.name, charset_), plain},
             {fitted_right(count_text(static_cast<double>(limit.minute.decisions)), at.count, charset_), plain},
-            {fitted_right(count_text(static_cast<double>(limit.denied())), at.count, charset_), bad},
+            {fitted_right(denied_text(limit), at.count, charset_), bad},
             {fitted_right(share_text(limit.share()), at.share, charset_), bad}};
   if (at.spark == 0) return line;
   Span note = note_of(limit);
@@ -218,8 +224,8 @@ std::vector<Line> Screen::limit_lines(const TopLimit& limit, std::size_t columns
   lines.push_back({word("means"), {show(limit.words)}});
   lines.push_back({word("last minute"),
                    {fmt::format("{} decisions  ", limit.minute.decisions)},
-                   {fmt::format("{} {} ({})", limit.denied(), limit.is_shadow ? "would be denied" : "denied",
-                                share_text(limit.share())),
+                   {fmt::format("{} {} ({})", limit.is_shadow ? limit.would_deny() : limit.denied(),
+                                limit.is_shadow ? "would be denied" : "denied", share_text(limit.share())),
                     limit.denied() > 0 ? Ink::red : Ink::plain}});
   lines.push_back({word("decisions"), {spark(limit.recent, &TrafficCounts::decisions, slots, wide), Ink::green}});
   lines.push_back(
@@ -295,8 +301,8 @@ std::vector<Line> Screen::help() const {
     lines.push_back({{fitted(key, 16, charset_), Ink::yellow}, {std::string(text)}});
   }
   lines.push_back({{""}});
-  lines.push_back({{"DECISIONS and DENIED cover the last minute. For a limit in shadow mode, DENIED"}});
-  lines.push_back({{"counts what it would have denied. Consumers are hashed as in the log: weir hash."}});
+  lines.push_back({{"DECISIONS and DENIED cover the last minute. In parentheses: what a limit in shadow"}});
+  lines.push_back({{"mode would have denied. Consumers are hashed as in the log: weir hash."}});
   return lines;
 }
 

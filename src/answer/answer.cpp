@@ -23,6 +23,7 @@ using engine::Verdict;
 std::string_view fixed_detail(Reason reason) noexcept {
   if (reason == Reason::banned) return "Requests of this kind are not allowed.";
   if (reason == Reason::too_many_limits) return "More limits cover this request than can be evaluated together.";
+  if (reason == Reason::reserve_too_large) return "The reservation exceeds the limit's max_reserve: reserve less.";
   if (reason == Reason::needs_receipt) return "This is a concurrency limit: reserve first, and release when done.";
   if (reason == Reason::store_unavailable)
     return "The limit's store is unavailable, and the limit is configured to deny requests until it is back.";

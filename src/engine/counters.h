@@ -37,7 +37,9 @@ using EventTotals = std::array<std::uint64_t, event_kinds>;
 // Rows are (limit, route) pairs, numbered by Bindings.
 class Counters {
  public:
-  explicit Counters(std::size_t rows) : rows_(std::make_unique<EventCounts[]>(rows)), count_(rows) {}
+  // `labels` is the number of Matcher::labels().
+  Counters(std::size_t rows, std::size_t labels)
+      : rows_(std::make_unique<EventCounts[]>(rows)), count_(rows), denied_(labels) {}
 
   void raise(std::size_t row, Event event) noexcept { rows_[row][static_cast<std::size_t>(event)].raise(); }
   void add_to(std::vector<EventTotals>& totals) const noexcept {
@@ -46,13 +48,20 @@ class Counters {
     }
   }
 
+  // Counts a denied request once, whatever the number of limits that deny it. `label` is the route that it matched.
+  void raise_denied(std::uint32_t label) noexcept { denied_[label].raise(); }
+  [[nodiscard]] std::uint64_t denied(std::size_t label) const noexcept { return denied_[label].value(); }
+
   base::Counter ignored_headers;  // requests with headers that only a trusted proxy may set
   base::Counter unknown_tiers;
   base::Counter uncovered;
+  base::Counter shadow_only;
+  base::Counter exempt;
 
  private:
   std::unique_ptr<EventCounts[]> rows_;
   std::size_t count_;
+  std::vector<base::Counter> denied_;  // by label
 };
 
 // Counts the path of each decision if the store is shared: one for each limit of each request.

@@ -123,9 +123,16 @@ void Engine::add(const Evaluator& evaluator, Totals& totals) {
       for (std::size_t kind = 0; kind < event_kinds; ++kind) sum[kind] += row[kind];
     }
   }
+  const auto& labels = bindings.matcher().labels();
+  for (std::size_t label = 0; label < labels.size(); ++label) {
+    const std::uint64_t denied = evaluator.counters_->denied(label);
+    if (denied > 0) totals.denied_requests[labels[label]] += denied;
+  }
   totals.ignored_headers += evaluator.counters_->ignored_headers.value();
   totals.unknown_tiers += evaluator.counters_->unknown_tiers.value();
   totals.uncovered += evaluator.counters_->uncovered.value();
+  totals.shadow_only += evaluator.counters_->shadow_only.value();
+  totals.exempt += evaluator.counters_->exempt.value();
 }
 
 }  // namespace weir::engine

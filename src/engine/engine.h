@@ -64,9 +64,12 @@ class Engine {
   using Tally = std::map<std::pair<std::string, std::string>, EventTotals>;
   struct Totals {
     Tally by_limit_and_route;
+    std::map<std::string, std::uint64_t> denied_requests;  // by the route that the request matched
     std::uint64_t ignored_headers = 0;
     std::uint64_t unknown_tiers = 0;
     std::uint64_t uncovered = 0;
+    std::uint64_t shadow_only = 0;  // requests that only shadow limits cover
+    std::uint64_t exempt = 0;
   };
   [[nodiscard]] Totals totals() const;
 

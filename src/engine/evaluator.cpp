@@ -48,7 +48,7 @@ Evaluator::~Evaluator() {
 }
 
 void Evaluator::set_bindings(std::shared_ptr<const Bindings> bindings) {
-  auto counters = std::make_unique<Counters>(bindings->rows());
+  auto counters = std::make_unique<Counters>(bindings->rows(), bindings->matcher().labels().size());
   scratch_.emplace(bindings->matcher());
   counters_ = std::move(counters);
   // Each evaluator has a separate reference count: every batch copies the pointer, and loops must not contend for it.
@@ -131,6 +131,7 @@ Result<void> Evaluator::reset(const DescriptorName& name, Instant now) {
 // Peeks are not counted. Must not read the queries: they may be destroyed if the batch was released in flight.
 void Evaluator::count_descriptors(const Verdict& verdict, std::span<const DescriptorStatus> statuses) noexcept {
   const bool admitted = verdict.admitted;
+  if (!admitted) counters_->raise_denied(bindings_->matcher().other_label());
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const Outcome& outcome = verdict.outcomes[i];
     if (outcome.limit == Verdict::no_limit || outcome.cost == Cost{0}) continue;
@@ -152,10 +153,18 @@ void Evaluator::count_usage(const Verdict& verdict, std::optional<policy::Usage>
   }
 }
 
+// Counts a request that no enforced limit decided.
+void Evaluator::count_undecided(Reason reason) noexcept {
+  if (reason == Reason::uncovered) counters_->uncovered.raise();
+  if (reason == Reason::shadow) counters_->shadow_only.raise();
+  if (reason == Reason::exempt) counters_->exempt.raise();
+}
+
 void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept {
   if (matched.caller.ignored_headers) counters_->ignored_headers.raise();
   if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();
-  if (verdict.reason == Reason::uncovered) counters_->uncovered.raise();
+  if (verdict.limit == Verdict::no_limit) count_undecided(verdict.reason);
+  if (!verdict.admitted) counters_->raise_denied(matched.label);
   for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
     const Outcome& outcome = verdict.outcomes[i];
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

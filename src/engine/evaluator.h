@@ -82,6 +82,7 @@ class Evaluator {
   Evaluator(Engine& engine, std::shared_ptr<const Bindings> bindings, const EvaluatorOptions& options);
   // Requires busy_, except in the constructor.
   void set_bindings(std::shared_ptr<const Bindings> bindings);
+  void count_undecided(Reason reason) noexcept;
   void count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept;
   // `used` is the usage of the call; none if it neither reserves nor reports.
   void count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept;

@@ -25,6 +25,7 @@ void wait_for_block(Decision& decision, const std::optional<Duration>& block_wai
 }
 
 Reason reason_of(match::Exemption outright) noexcept {
+  if (outright == match::Exemption::reserve_too_large) return Reason::reserve_too_large;
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
@@ -43,7 +44,10 @@ void QueryEvaluation::begin(const Bindings& bindings, const EvaluationOptions& o
   // A hold opens receipts only for concurrency limits, which most policies do not have.
   const bool only_holds = receipts != nullptr && receipts->action == ReceiptRequest::Action::hold;
   if (only_holds && std::ranges::none_of(asked_.limits, &AskedLimit::is_concurrency)) receipts = nullptr;
-  if (receipts != nullptr) prepare_receipts();
+  if (receipts != nullptr) {
+    prepare_receipts();
+    if (receipts->action == ReceiptRequest::Action::reserve) check_max_reserve();
+  }
   if (asked_.too_many) {  // none is asked
     for (Outcome& outcome : asked_.outcomes) outcome.decision = {.admitted = true};
   } else if (!asked_.live.empty()) {
@@ -97,6 +101,16 @@ void QueryEvaluation::prepare_receipts() {
   result().receipt.clear();
 }
 
+// Denies a reservation that exceeds the `max_reserve` of an enforced limit. Nothing is charged then.
+void QueryEvaluation::check_max_reserve() noexcept {
+  for (const std::uint32_t i : asked_.live) {
+    const auto& max_reserve = limit_of(i).source->max_reserve;
+    if (!max_reserve || asked_.outcomes[i].cost <= Cost{*max_reserve} || is_denied_outright()) continue;
+    matched.denied_by = asked_.outcomes[i].limit;
+    matched.denied_for = match::Exemption::reserve_too_large;
+  }
+}
+
 // Adds the checks of the live limits, then those of their blocks. A request that is denied outright only peeks.
 void QueryEvaluation::ask_live() {
   const bool charges = asked_.is_report() || !is_denied_outright();
@@ -141,10 +155,11 @@ void QueryEvaluation::read_blocks_of_live(const Group& group) noexcept {
 }
 
 void QueryEvaluation::conclude_live() {
+  if (is_denied_outright() && matched.denied_for == match::Exemption::reserve_too_large) deny_large_reserve();
   deniers_ = deniers_of(asked_.live_outcomes());
   const bool denied_outright = is_denied_outright();
   if (deniers_.count == 0 && !denied_outright && !asked_.too_many && !asked_.closed) {
-    reason_ = !asked_.live.empty() ? Reason::within : asked_.opened ? Reason::store_unavailable : Reason::uncovered;
+    reason_ = !asked_.live.empty() ? Reason::within : reason_without_live();
     return conclude(true);
   }
   reason_ = asked_.too_many       ? Reason::too_many_limits
@@ -156,6 +171,23 @@ void QueryEvaluation::conclude_live() {
   if (reason_ != Reason::exceeded || asked_.closed) return conclude(false);
   if (deniers_.count == 1 && limit_of(asked_.live[deniers_.last]).warnings) return ask_warning();
   ask_penalties();
+}
+
+// The limit's own decision is a denial too, so that it counts as one.
+void QueryEvaluation::deny_large_reserve() noexcept {
+  for (const std::uint32_t i : asked_.live) {
+    if (asked_.outcomes[i].limit != matched.denied_by) continue;
+    asked_.outcomes[i].decision.admitted = false;
+    asked_.outcomes[i].decision.retry_after.reset();
+  }
+}
+
+// The reason to admit a request that no enforced limit has decided.
+Reason QueryEvaluation::reason_without_live() const noexcept {
+  if (asked_.opened) return Reason::store_unavailable;
+  if (matched.exempt_by != match::ExemptBy::nothing) return Reason::exempt;
+  const auto is_shadow = [](const Outcome& outcome) { return outcome.standing == Standing::shadow; };
+  return std::ranges::any_of(asked_.outcomes, is_shadow) ? Reason::shadow : Reason::uncovered;
 }
 
 // Returns a concurrency limit that denies because the call cannot return a receipt.

@@ -31,6 +31,8 @@ class QueryEvaluation final : public Evaluation {
  private:
   void begin_outcome(std::size_t i);
   void prepare_receipts();
+  void check_max_reserve() noexcept;
+  void deny_large_reserve() noexcept;
 
   void ask_live();
   void read_live();
@@ -54,6 +56,7 @@ class QueryEvaluation final : public Evaluation {
     return bindings().limits()[asked_.outcomes[i].limit];
   }
   [[nodiscard]] bool is_denied_outright() const noexcept { return matched.denied_by != match::no_limit; }
+  [[nodiscard]] Reason reason_without_live() const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> lacking_receipt() const noexcept;
   [[nodiscard]] Verdict store_unavailable_verdict() const noexcept;
 

@@ -12,6 +12,10 @@ std::string_view name_of(Reason reason) noexcept {
       return "not_evaluated";
     case Reason::uncovered:
       return "uncovered";
+    case Reason::shadow:
+      return "shadow";
+    case Reason::exempt:
+      return "exempt";
     case Reason::within:
       return "within";
     case Reason::warned:
@@ -28,6 +32,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "too_many_limits";
     case Reason::needs_receipt:
       return "needs_receipt";
+    case Reason::reserve_too_large:
+      return "reserve_too_large";
     case Reason::store_unavailable:
       return "store_unavailable";
     case Reason::no_memory:

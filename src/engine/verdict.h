@@ -25,7 +25,7 @@ using weir::Reason;
 // True for a denial that does not depend on usage: retrying never helps.
 [[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {
   return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits ||
-         reason == Reason::needs_receipt;
+         reason == Reason::needs_receipt || reason == Reason::reserve_too_large;
 }
 
 enum class Standing : std::uint8_t { live, shadow };

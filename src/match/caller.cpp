@@ -156,6 +156,28 @@ ForwardedClient forwarded_client(const policy::Identity& identity, const Query& 
   return {peer, false};
 }
 
+IdentityValue identity_of(const policy::Identity& identity, const Caller& caller, const Query& query,
+                          std::string_view name) noexcept {
+  using policy::KeyPart;
+  if (name == name_of(KeyPart::Kind::user)) {
+    return {caller.user, caller.trusted && caller.user.empty() && has_header(query, identity.user_header)};
+  }
+  if (name == name_of(KeyPart::Kind::api_key)) {
+    const bool is_read = caller.trusted || !identity.api_key_verified;
+    return {caller.api_key, is_read && caller.api_key.empty() && has_header(query, identity.api_key_header)};
+  }
+  const policy::NamedIdentity* const named = identity.find(name);
+  if (named == nullptr || (named->verified && !caller.trusted)) return {};
+  const std::string_view value = sole_header(query, named->header);
+  return {value, value.empty() && has_header(query, named->header)};
+}
+
+// Kept out of identify(), which most policies run without named identities.
+[[gnu::noinline]] static bool sends_named_identity(const policy::Identity& identity, const Query& query) noexcept {
+  return std::ranges::any_of(identity.named,
+                             [&](const auto& named) { return named.verified && has_header(query, named.header); });
+}
+
 Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept {
   const policy::Identity& identity = ruleset.identity;
   Caller caller;
@@ -181,7 +203,8 @@ Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept {
     caller.ignored_headers = has_header(query, identity.user_header) || has_header(query, "x-forwarded-for") ||
                              has_header(query, "forwarded") ||
                              (ruleset.tiers.from_header && has_header(query, *ruleset.tiers.from_header)) ||
-                             (identity.api_key_verified && has_header(query, identity.api_key_header));
+                             (identity.api_key_verified && has_header(query, identity.api_key_header)) ||
+                             (!identity.named.empty() && sends_named_identity(identity, query));
   }
   if (caller.api_key.empty() && (caller.trusted || !identity.api_key_verified)) {
     caller.api_key = sole_header(query, identity.api_key_header);

@@ -1,10 +1,10 @@
 // Determines the identity of a caller, and which of its claims are trusted.
 //
-// User, tier, cost and forwarded address are accepted only from the querying program and from trusted proxies. An
-// identity header that is empty or duplicated counts as absent. Forwarded addresses are read from the right: each
-// trusted proxy vouches for the address before it. If X-Forwarded-For and Forwarded name different clients, or a
-// trusted proxy passes on an invalid address, the client's address is unknown. The consumer is then the proxy's own
-// address, and both `ip_in` and `ip_not_in` hold, so that no forged header lifts a limit.
+// User, verified identities, tier, cost and forwarded address are accepted only from the querying program and from
+// trusted proxies. An identity header that is empty or duplicated counts as absent. Forwarded addresses are read from
+// the right: each trusted proxy vouches for the address before it. If X-Forwarded-For and Forwarded name different
+// clients, or a trusted proxy passes on an invalid address, the client's address is unknown. The consumer is then the
+// proxy's own address, and both `ip_in` and `ip_not_in` hold, so that no forged header lifts a limit.
 //
 // All queries whose `ip` is not an address are one consumer, `ip=unreadable`, or denied by a limit with `missing:
 // deny`. Protocols in which a program passes `ip` reject such a query earlier.
@@ -32,6 +32,17 @@ struct Caller {
   bool ignored_headers = false;  // the caller is untrusted and sent headers that are read from trusted proxies only
   bool unknown_tier = false;
 };
+
+// The value of one identity of a request. Empty: the request does not have it.
+struct IdentityValue {
+  std::string_view text;
+  bool is_ambiguous = false;  // the header is duplicated or empty: `text` is empty, and the value may be any or none
+};
+
+// Looks up `user`, `api_key` or a named identity of the policy. A verified identity is read from trusted proxies only;
+// a name that the policy does not define has no value. Overrides, blocks and conditions must use this lookup.
+[[nodiscard]] IdentityValue identity_of(const policy::Identity& identity, const Caller& caller, const Query& query,
+                                        std::string_view name) noexcept;
 
 [[nodiscard]] Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept;
 

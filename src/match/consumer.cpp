@@ -23,7 +23,10 @@ bool append(const KeyPart& part, const policy::Identity& identity, const Caller&
       value = caller.api_key;
       break;
     case Kind::header:
-      value = sole_header(query, part.header);
+      value = sole_header(query, part.name);
+      break;
+    case Kind::identity:
+      value = identity_of(identity, caller, query, part.name).text;
       break;
     case Kind::route:
       value = route;
@@ -86,7 +89,7 @@ ConsumerPart take_part(std::string_view& key) {
   ConsumerPart part;
   part.name.kind = static_cast<KeyPart::Kind>(key.front());
   key.remove_prefix(1);
-  if (part.name.kind == KeyPart::Kind::header) part.name.header = take_sized(key);
+  if (is_named(part.name.kind)) part.name.name = take_sized(key);
   const std::string_view value = take_sized(key);
   part.text = part.name.kind == KeyPart::Kind::ip ? describe_address(value) : std::string(value);
   return part;

@@ -81,7 +81,7 @@ struct GivenPart {
   policy::KeyPart name;
   std::string_view value;  // a view into the text
 };
-[[nodiscard]] std::vector<GivenPart> given_parts(std::string_view text);
+[[nodiscard]] std::vector<GivenPart> given_parts(const policy::Identity& identity, std::string_view text);
 
 // Returns the full text of the consumer of `limit` with these parts; empty if the limit's key needs other parts.
 [[nodiscard]] std::string consumer_by(const policy::CompiledLimit& limit, const std::vector<GivenPart>& given);

@@ -50,7 +50,12 @@ inline constexpr std::string_view between_parts = " + ";
 inline constexpr std::string_view unreadable_address = "?";
 inline constexpr std::string_view unreadable_text = "unreadable";
 
-// `kind` must not be a header.
+// Parts of these kinds have a name, which precedes the value.
+[[nodiscard]] constexpr bool is_named(policy::KeyPart::Kind kind) noexcept {
+  return kind == policy::KeyPart::Kind::header || kind == policy::KeyPart::Kind::identity;
+}
+
+// `kind` must not be named.
 inline void append_value(std::string& key, policy::KeyPart::Kind kind, std::string_view value) {
   text::append_written(key, 1 + sized(value), [&](char* to) {
     *to = static_cast<char>(kind);
@@ -59,9 +64,9 @@ inline void append_value(std::string& key, policy::KeyPart::Kind kind, std::stri
 }
 
 inline void append_part(std::string& key, const policy::KeyPart& part, std::string_view value) {
-  if (part.kind != policy::KeyPart::Kind::header) return append_value(key, part.kind, value);
+  if (!is_named(part.kind)) return append_value(key, part.kind, value);
   key.push_back(static_cast<char>(part.kind));
-  append_sized(key, part.header);
+  append_sized(key, part.name);
   append_sized(key, value);
 }
 

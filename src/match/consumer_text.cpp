@@ -18,8 +18,8 @@ bool take(std::string_view& text, std::string_view word) noexcept {
   return true;
 }
 
-// `name` is in lower case, as in the policy.
-bool take_header(std::string_view& text, std::string_view name) noexcept {
+// `name` is that of a header or an identity, in lower case, as in the policy.
+bool take_lower(std::string_view& text, std::string_view name) noexcept {
   if (!base::equals_lower(text.substr(0, name.size()), name)) return false;
   text.remove_prefix(name.size());
   return true;
@@ -27,25 +27,29 @@ bool take_header(std::string_view& text, std::string_view name) noexcept {
 
 // Removes the name of this part from the front: `user=`, `header:X-Login-Name=`, `global`.
 bool take_name(std::string_view& text, const KeyPart& part) noexcept {
-  return take(text, name_of(part.kind)) && take_header(text, part.header) &&
+  return take(text, name_of(part.kind)) && take_lower(text, part.name) &&
          (part.kind == KeyPart::Kind::global || take(text, "="));
 }
 
 // Removes the name of any part and its `=`. A header's name contains neither `=` nor a space.
-std::optional<KeyPart> take_any_name(std::string_view& text) {
+std::optional<KeyPart> take_any_name(std::string_view& text, const policy::Identity& identity) {
   using Kind = KeyPart::Kind;
+  for (const policy::NamedIdentity& named : identity.named) {
+    KeyPart part{.kind = Kind::identity, .name = named.name};
+    if (take_name(text, part)) return part;
+  }
   for (const Kind kind : {Kind::user, Kind::api_key, Kind::ip, Kind::global, Kind::route}) {
     std::string_view rest = text;
-    if (!take_name(rest, {.kind = kind, .header = {}})) continue;
+    if (!take_name(rest, {.kind = kind, .name = {}})) continue;
     if (kind == Kind::global && !rest.empty() && !rest.starts_with(between_parts)) continue;
     text = rest;
-    return KeyPart{.kind = kind, .header = {}};
+    return KeyPart{.kind = kind, .name = {}};
   }
   std::string_view rest = text;
   if (!take(rest, name_of(Kind::header))) return {};
   const std::size_t end = rest.find_first_of("= ");
   if (end == 0 || end == std::string_view::npos || rest[end] != '=') return {};
-  KeyPart part{.kind = Kind::header, .header = base::lower(rest.substr(0, end))};
+  KeyPart part{.kind = Kind::header, .name = base::lower(rest.substr(0, end))};
   text = rest.substr(end + 1);
   return part;
 }
@@ -165,12 +169,12 @@ std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const p
   return meanings;
 }
 
-std::vector<GivenPart> given_parts(std::string_view text) {
+std::vector<GivenPart> given_parts(const policy::Identity& identity, std::string_view text) {
   std::vector<GivenPart> given;
   std::size_t value_begin = 0;
   for (std::size_t at = 0; at != std::string_view::npos;) {
     std::string_view rest = text.substr(at);
-    auto name = take_any_name(rest);
+    auto name = take_any_name(rest, identity);
     const bool is_new = name && std::ranges::find(given, *name, &GivenPart::name) == given.end();
     if (given.empty() && !is_new) return given;
     if (is_new) {

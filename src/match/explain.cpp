@@ -6,6 +6,7 @@
 
 #include "match/consumer.h"
 #include "match/matcher.h"
+#include "policy/words.h"
 
 namespace weir::match {
 namespace {
@@ -21,15 +22,17 @@ std::string unmet_condition(const policy::When& when, const Caller& caller) {
     case Kind::ip_in:
     case Kind::ip_not_in:
       return "its condition excludes address " + address + ": " + text_of(when);
-    case Kind::always:
+    default:
       break;
   }
-  return "its condition is not met";
+  return "its condition is not met: " + text_of(when);
 }
 
 std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimit& limit, const Matched& matched,
                        const std::string& tier) {
   switch (exempt.why) {
+    case Exemption::excepted:
+      return "its except excludes the route: " + policy::routes_text(limit.except);
     case Exemption::condition:
       return unmet_condition(limit.when, matched.caller);
     case Exemption::key_missing:
@@ -38,8 +41,34 @@ std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimi
                                                      : ", and the limit skips requests without it");
     case Exemption::unlimited:
       return "tier '" + tier + "' is unlimited";
+    case Exemption::reserve_too_large:
+      break;
     case Exemption::banned:
       return limit.live.by_tier.size() > 1 ? "it bans tier '" + tier + "'" : "it bans every request";
+  }
+  return {};
+}
+
+std::string why_no_limit(const policy::Ruleset& ruleset, const Matched& matched, const Query& query) {
+  const policy::Exemptions& exempt = ruleset.exemptions;
+  switch (matched.exempt_by) {
+    case ExemptBy::nothing:
+      break;
+    case ExemptBy::address:
+      return "address " + matched.caller.address->text() + " is exempt";
+    case ExemptBy::identity:
+      for (const policy::IdentityValues& each : exempt.identities) {
+        const IdentityValue value = identity_of(ruleset.identity, matched.caller, query, each.identity);
+        if (std::ranges::find(each.values, value.text) != each.values.end()) {
+          return each.identity + " '" + std::string(value.text) + "' is exempt";
+        }
+      }
+      break;
+    case ExemptBy::route:
+      for (const policy::RouteTemplate& route : exempt.routes) {
+        if (surely_matches(route, query.method, query.path)) return "route " + route.text() + " is exempt";
+      }
+      break;
   }
   return {};
 }
@@ -51,6 +80,9 @@ std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Q
   if (identity.address_header) trusted_only.push_back(*identity.address_header);
   if (ruleset.tiers.from_header) trusted_only.push_back(*ruleset.tiers.from_header);
   if (identity.api_key_verified) trusted_only.push_back(identity.api_key_header);
+  for (const policy::NamedIdentity& named : identity.named) {
+    if (named.verified) trusted_only.push_back(named.header);
+  }
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     if (limit.cost.header) trusted_only.push_back(limit.cost.header->header);
   }
@@ -74,16 +106,24 @@ Explanation explain(const Matcher& matcher, const Query& query) {
   matcher.match(query, scratch, matched);
 
   Explanation explanation;
+  explanation.exempt = why_no_limit(ruleset, matched, query);
   explanation.outcome = explain_outcome(ruleset, matched);
+  if (!explanation.exempt.empty()) explanation.outcome.text = "Admitted (200): " + explanation.exempt;
   explanation.route = matcher.labels()[matched.label];
   explanation.caller = matched.caller;
   explanation.tier = ruleset.tiers.names[matched.caller.tier];
+  for (const policy::NamedIdentity& named : ruleset.identity.named) {
+    const IdentityValue value = identity_of(ruleset.identity, matched.caller, query, named.name);
+    if (!value.text.empty()) explanation.identities.emplace_back(named.name, value.text);
+  }
   if (!matched.caller.trusted) explanation.ignored_headers = ignored_headers(ruleset, query);
   for (std::uint32_t i = 0; i < ruleset.limits.size(); ++i) {
     const policy::CompiledLimit& limit = ruleset.limits[i];
     LimitExplanation& part = explanation.limits.emplace_back();
     part.limit = i;
-    part.why_not = limit.by_descriptor() ? "it is reached by descriptors only" : "none of its routes matches";
+    part.why_not = limit.by_descriptor()        ? "it is reached by descriptors only"
+                   : explanation.exempt.empty() ? "none of its routes matches"
+                                                : explanation.exempt;
     const auto covered = std::ranges::find(matched.limits, i, &MatchedLimit::limit);
     const auto exempt = std::ranges::find(matched.exempt, i, &Matched::Exempt::limit);
     if (exempt != matched.exempt.end()) {

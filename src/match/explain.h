@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "match/caller.h"
@@ -41,8 +42,10 @@ struct Explanation {
   std::string route;  // the label: the most specific template, or `other`
   Caller caller;
   std::string tier;
-  std::vector<std::string> ignored_headers;  // as sent; read from trusted proxies only
-  std::vector<LimitExplanation> limits;      // in file order
+  std::string exempt;  // why no limit covers the request: `address 10.1.2.3 is exempt`; empty if limits may
+  std::vector<std::pair<std::string, std::string>> identities;  // the named ones that the caller has: (name, value)
+  std::vector<std::string> ignored_headers;                     // as sent; read from trusted proxies only
+  std::vector<LimitExplanation> limits;                         // in file order
 };
 
 [[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);

@@ -72,6 +72,11 @@ void write_caller(JsonWriter& json, const ExplainedRequest& explained) {
   json.fields("sender", explained.query.ip, "sender_is_trusted", caller.trusted);
   json.field_or_null("user", caller.user);
   json.field_or_null("api_key", caller.api_key);
+  if (!explained.explanation.identities.empty()) {
+    json.begin_object("identities");
+    for (const auto& [name, value] : explained.explanation.identities) json.field(name, value);
+    json.end_object();
+  }
   json.fields("authenticated", caller.authenticated, "tier", explained.explanation.tier, "tier_is_unknown",
               caller.unknown_tier);
   json.list("ignored_headers", explained.explanation.ignored_headers, [&](const auto& name) { json.element(name); });

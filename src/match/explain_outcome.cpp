@@ -40,7 +40,9 @@ std::string noun_of(const KeyPart& part) {
     case KeyPart::Kind::ip:
       return "an address";
     case KeyPart::Kind::header:
-      return "the header " + part.header;
+      return "the header " + part.name;
+    case KeyPart::Kind::identity:
+      return "the identity " + part.name;
     case KeyPart::Kind::global:
     case KeyPart::Kind::route:
       break;

@@ -3,14 +3,17 @@
 #include <algorithm>
 
 #include "base/number.h"
+#include "match/condition.h"
 #include "match/consumer.h"
 #include "policy/tools/strictness.h"
 
 namespace weir::match {
 namespace {
 
-// A condition on an unknown address holds, so that hiding the address lifts no limit.
-bool applies(const policy::When& when, const Caller& caller) noexcept {
+// A condition on an unknown address holds, so that hiding the address lifts no limit. Conditions that few policies use
+// are evaluated by condition.cpp.
+bool applies(const policy::When& when, const policy::Identity& identity, const Caller& caller,
+             const Query& query) noexcept {
   using Kind = policy::When::Kind;
   const auto in_ranges = [&] {
     return std::ranges::any_of(when.ranges, [&](const auto& range) { return range.contains(*caller.address); });
@@ -26,8 +29,9 @@ bool applies(const policy::When& when, const Caller& caller) noexcept {
       return !caller.address_known || in_ranges();
     case Kind::ip_not_in:
       return !caller.address_known || !in_ranges();
+    default:
+      return evaluate(when, {identity, caller, query}) != Truth::no;
   }
-  return true;
 }
 
 // An absent cost is 1. An invalid or excessive cost is the maximum, so that malformed values are never cheaper.
@@ -51,6 +55,7 @@ void Matched::clear() noexcept {
   keys.clear();
   exempt.clear();
   denied_by = no_limit;
+  exempt_by = ExemptBy::nothing;
 }
 
 void Matched::exempt_from(std::uint32_t limit, std::uint32_t route, Exemption why, bool denies) {
@@ -73,12 +78,14 @@ Result<std::shared_ptr<const Matcher>> Matcher::create(std::shared_ptr<const pol
 }
 
 void Matcher::build_routes() {
+  exempts_ = !ruleset_->exemptions.empty();
   std::vector<RouteEntry> entries;
   std::unordered_map<std::string, std::uint32_t> known_labels;
   for (const policy::CompiledLimit& limit : ruleset_->limits) {
     const bool keyed_by_route = policy::has_part(limit.consumer_key, policy::KeyPart::Kind::route);
     by_name_.emplace(limit.name, static_cast<std::uint32_t>(limits_.size()));
-    limits_.push_back({keyed_by_route, {}});
+    const bool is_conditional = limit.when.kind != policy::When::Kind::always || !limit.except.empty();
+    limits_.push_back({keyed_by_route, is_conditional, {}});
     if (keyed_by_route && limit.routes.empty() && !limit.by_descriptor()) counts_by_label_ = true;
   }
   const auto enter = [&](const policy::RouteTemplate& route, std::uint32_t group, std::uint32_t number) {
@@ -149,6 +156,10 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
   matched.clear();
   matched.caller = identify(*ruleset_, query);
   find_candidates(query, scratch, matched);
+  if (exempts_) {
+    matched.exempt_by = exempt_by(*ruleset_, matched.caller, query);
+    if (matched.exempt_by != ExemptBy::nothing) return;
+  }
 
   // Sorts the candidates in file order. The first of several routes of one limit is the most specific. If each route
   // has its own counter, all of them count, since the server may see any.
@@ -213,12 +224,22 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
   }
 }
 
+std::optional<Exemption> Matcher::exclusion(const Query& query, const Caller& caller,
+                                            std::uint32_t limit) const noexcept {
+  const policy::CompiledLimit& source = ruleset_->limits[limit];
+  if (surely_matches_any(source.except, query)) return Exemption::excepted;
+  if (!applies(source.when, ruleset_->identity, caller, query)) return Exemption::condition;
+  return std::nullopt;
+}
+
 void Matcher::cover(const Query& query, std::uint32_t limit, std::uint32_t route, const MatchScratch& scratch,
                     Matched& matched) const {
   const policy::CompiledLimit& source = ruleset_->limits[limit];
   const Caller& caller = matched.caller;
   const bool enforced = source.mode == policy::Mode::enforce;
-  if (!applies(source.when, caller)) return matched.exempt_from(limit, route, Exemption::condition, false);
+  if (limits_[limit].is_conditional) {
+    if (const auto why = exclusion(query, caller, limit)) return matched.exempt_from(limit, route, *why, false);
+  }
   if (source.live.bans(caller.tier)) {  // a ban counts nothing, so it needs no key
     return matched.exempt_from(limit, route, Exemption::banned, enforced);
   }

@@ -41,7 +41,11 @@ struct MatchedLimit {
 };
 
 // Why a limit that matches the route does not cover a query.
-enum class Exemption : std::uint8_t { condition, key_missing, unlimited, banned };
+// `reserve_too_large` is set by the evaluation of a reservation.
+enum class Exemption : std::uint8_t { excepted, condition, key_missing, unlimited, banned, reserve_too_large };
+
+// The part of `exempt` by which no limit covers a query.
+enum class ExemptBy : std::uint8_t { nothing, address, identity, route };
 
 struct Matched {
   std::vector<MatchedLimit> limits;  // in file order
@@ -53,6 +57,7 @@ struct Matched {
   // its key (`missing: deny`); no_limit if none.
   std::uint32_t denied_by = no_limit;
   Exemption denied_for = Exemption::key_missing;
+  ExemptBy exempt_by = ExemptBy::nothing;  // otherwise `limits` and `exempt` are empty
 
   // Limits that match the route and do not cover the query.
   struct Exempt {
@@ -126,6 +131,7 @@ class Matcher {
 
   struct LimitRoutes {
     bool keyed_by_route = false;
+    bool is_conditional = false;           // has `when` or `except`
     std::vector<std::string> route_names;  // names of its own routes, and `other`
   };
   // The meaning of an entry of the route tree.
@@ -145,6 +151,8 @@ class Matcher {
   void build_routes();
   [[nodiscard]] Result<void> check_bound() const;
   void find_candidates(const Query& query, MatchScratch& scratch, Matched& matched) const;
+  [[nodiscard]] std::optional<Exemption> exclusion(const Query& query, const Caller& caller,
+                                                   std::uint32_t limit) const noexcept;
   void cover(const Query& query, std::uint32_t limit, std::uint32_t route, const MatchScratch& scratch,
              Matched& matched) const;
   [[nodiscard]] Cost cost_of(const Query& query, const Caller& caller, std::uint32_t limit,
@@ -158,6 +166,7 @@ class Matcher {
   std::vector<std::string> labels_;
   std::vector<EntryMeaning> meanings_;
   bool counts_by_label_ = false;  // a limit without routes is keyed by route
+  bool exempts_ = false;          // the policy has `exempt`
 };
 
 }  // namespace weir::match

@@ -80,7 +80,12 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
   page.family("weir_candidate_decisions_total", counter,
               "Decisions that candidates would have made, by how they compare with the live limit.");
   append_events(page, totals.by_limit_and_route, "divergence", candidate_divergences);
+  page.family("weir_denied_requests_total", counter,
+              "Denied requests, by the route that they matched. A request counts once, whatever the number of limits.");
+  for (const auto& [route, count] : totals.denied_requests) page.sample({{"route", route}}, count);
   page.single("weir_uncovered_total", counter, "Requests that no limit covers.", totals.uncovered);
+  page.single("weir_shadow_only_total", counter, "Requests that only limits in shadow mode cover.", totals.shadow_only);
+  page.single("weir_exempt_total", counter, "Requests that the policy exempts from all limits.", totals.exempt);
   page.single("weir_ignored_headers_total", counter,
               "Requests whose headers were ignored because only a trusted proxy may set them.", totals.ignored_headers);
   page.single("weir_unknown_tiers_total", counter, "Requests with a tier that the policy does not define.",

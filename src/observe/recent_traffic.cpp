@@ -6,9 +6,10 @@
 
 namespace weir::observe {
 
-void TrafficTotals::add(const engine::Engine::Tally& tally) {
+void TrafficTotals::add(const engine::Engine::Totals& totals) {
   using engine::Event;
-  for (const auto& [key, events] : tally) {
+  for (const auto& [route, count] : totals.denied_requests) denied_requests += count;
+  for (const auto& [key, events] : totals.by_limit_and_route) {
     const auto count = [&](Event event) { return events[static_cast<std::size_t>(event)]; };
     TrafficCounts& counts = by_limit[key.first];
     for (const Event event :
@@ -49,6 +50,8 @@ RecentTraffic::Summary RecentTraffic::summary(Instant now, const TrafficTotals& 
   const Sample& from = base(now);
   return {.span = std::max(Duration::zero(), now - from.at),
           .requests = totals.requests - from.totals.requests,
+          .evaluated = totals.evaluated - from.totals.evaluated,
+          .denied_requests = totals.denied_requests - from.totals.denied_requests,
           .limits = totals.since(from.totals)};
 }
 

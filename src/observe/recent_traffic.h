@@ -38,10 +38,12 @@ struct LimitTraffic {
 
 // Totals since the start.
 struct TrafficTotals {
-  std::uint64_t requests = 0;
+  std::uint64_t requests = 0;         // read by listeners, whatever they ask for
+  std::uint64_t evaluated = 0;        // requests that limits were asked about
+  std::uint64_t denied_requests = 0;  // each counts once, whatever the number of limits that deny it
   std::map<std::string, TrafficCounts> by_limit;
 
-  void add(const engine::Engine::Tally& tally);
+  void add(const engine::Engine::Totals& totals);
   // The limits that decided since `before`, busiest first.
   [[nodiscard]] std::vector<LimitTraffic> since(const TrafficTotals& before) const;
 };
@@ -54,6 +56,8 @@ class RecentTraffic {
   struct Summary {
     Duration span{};  // a minute, or since the start
     std::uint64_t requests = 0;
+    std::uint64_t evaluated = 0;
+    std::uint64_t denied_requests = 0;
     std::vector<LimitTraffic> limits{};  // those that decided, busiest first
   };
 

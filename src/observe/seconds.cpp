@@ -17,6 +17,8 @@ MeasuredSecond SecondMeter::measure(Instant now, Totals totals, const Gauges& ga
   second.at = now;
   second.span = std::max(Duration::zero(), now - std::exchange(at_, now));
   second.requests = totals.traffic.requests - before_.traffic.requests;
+  second.evaluated = totals.traffic.evaluated - before_.traffic.evaluated;
+  second.denied_requests = totals.traffic.denied_requests - before_.traffic.denied_requests;
   second.gauges = gauges;
   measured.limits = totals.traffic.since(before_.traffic);
   for (const LimitTraffic& limit : measured.limits) second.counts += limit.counts;

@@ -31,7 +31,9 @@ struct Second {
   Instant at{};     // the end of the second
   Duration span{};  // about a second, unless the process was suspended
   std::uint64_t requests = 0;
-  TrafficCounts counts{};  // counts of all limits together
+  std::uint64_t evaluated = 0;        // requests that limits were asked about
+  std::uint64_t denied_requests = 0;  // a part of them
+  TrafficCounts counts{};             // counts of all limits together
   // Quantiles of the decision time, in seconds; none if nothing was decided.
   std::optional<double> p50{};
   std::optional<double> p99{};

@@ -73,9 +73,25 @@ auto from_node(Member LimitSpec::* member, Read read) {
   };
 }
 
+// The identities of the document; without one, only user and api_key.
+const Identity& identity_of(const FieldInput& at) {
+  static const Identity none;
+  return at.context.identity != nullptr ? *at.context.identity : none;
+}
+
 void read_key(const FieldInput& at) {
   const auto* node = at.map.require(at.name, "user, api_key, ip, global, route or header:NAME");
-  if (node != nullptr) at.limit.consumer_key = read_consumer_key(*node, at.map.problems());
+  if (node != nullptr) at.limit.consumer_key = read_consumer_key(*node, identity_of(at), at.map.problems());
+}
+
+void read_condition(const FieldInput& at) {
+  const auto* node = at.map.find(at.name);
+  if (node == nullptr) return;
+  if (auto when = read_when(*node, identity_of(at), at.map.problems())) at.limit.when = *std::move(when);
+}
+
+void read_max_reserve(const FieldInput& at) {
+  at.limit.max_reserve = read_count(at.map, at.name);
 }
 
 void read_share(const FieldInput& at) {
@@ -284,6 +300,15 @@ std::string_view usage_text(Compiled limit) {
   return limit.usage ? name_of(*limit.usage) : "any";
 }
 
+std::string max_reserve_text(Compiled limit) {
+  return limit.max_reserve ? std::to_string(*limit.max_reserve) : "none";
+}
+
+Direction max_reserve_direction(Compiled was, Compiled is) {
+  constexpr std::uint64_t unbounded = ~std::uint64_t{0};
+  return direction_of_more(is.max_reserve.value_or(unbounded), was.max_reserve.value_or(unbounded));
+}
+
 // Both are combined into one number, since most limits have no usage.
 void digest_consistency_and_usage(Compiled limit, Canonical& to) {
   const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
@@ -317,7 +342,6 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
   const FieldType logged = defined("logged", "1 to 65536");
   const FieldType duration = defined("duration", "duration");
   const FieldType per_second = defined("per_second", "number above 0, up to six decimals");
-  const FieldType ranges = type(R"("$ref": "#/$defs/ranges", "minItems": 1)", "list of ranges");
   const std::string whole = R"("type": "integer", "minimum": 0, "maximum": 9007199254740992)";
 
   return {
@@ -328,15 +352,32 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
             "list of `METHOD /path/{param}`, `/path/**`"),
        "every request", "the [routes](policy-language.md#routes) that the limit covers; the method is optional",
        uncompiled(read_routes, digested(&CompiledLimit::routes), diff_parts::compare_routes)},
-      {"when", word_or_field({"authenticated", "anonymous"}), "always", "restricts the limit to these requests",
-       field(&LimitSpec::when, &CompiledLimit::when, from_node(&LimitSpec::when, read_when),
+      {"except",
+       type(R"("type": "array", "minItems": 1, "maxItems": 100, "items": { "type": "string" })",
+            "list of up to 100 routes"),
+       "none", "routes that the limit [does not cover](policy-language.md#exceptions)",
+       uncompiled(read_except, {}, diff_parts::compare_except)},  // digested by digest.cpp
+      {"when",
+       FieldType{.schema = R"("$ref": "#/$defs/condition")",
+                 .values = "`authenticated`, `anonymous`, or a map with one of the next seven"},
+       "always", "restricts the limit to these requests",
+       field(&LimitSpec::when, &CompiledLimit::when, read_condition,
              compared("when", when_text, when_direction, no_note))},
-      {"when.ip_in", ranges, "", "requests from these addresses"},
-      {"when.ip_not_in", ranges, "", "requests from all other addresses"},
+      {"when.ip_in", type("", "list of ranges"), "", "requests from these addresses"},
+      {"when.ip_not_in", type("", "list of ranges"), "", "requests from all other addresses"},
+      {"when.identified_by", type("", "`user`, `api_key` or the name of an identity"), "",
+       "requests that have this identity"},
+      {"when.identity_in", type("", "a map of one identity to a list of values"), "",
+       "requests whose identity has one of these values: `{ organization: [acme, globex] }`"},
+      {"when.all", type("", "list of conditions"), "", "requests that meet all of them"},
+      {"when.any", type("", "list of conditions"), "", "requests that meet at least one of them"},
+      {"when.not", type("", "a condition"), "", "requests that do not meet it"},
       {"consumer_key",
-       type(R"("anyOf": [{ "$ref": "#/$defs/key" }, { "type": "array", "minItems": 1, "maxItems": 8, )"
-            R"("uniqueItems": true, "items": { "$ref": "#/$defs/key" } }])",
-            "`user`, `api_key`, `ip`, `global`, `route`, `header:NAME`, `a+b`, or a list of up to 8"),
+       type(
+           R"("anyOf": [{ "$ref": "#/$defs/key" }, { "type": "array", "minItems": 1, "maxItems": 8, )"
+           R"("uniqueItems": true, "items": { "$ref": "#/$defs/key" } }])",
+           "`user`, `api_key`, `ip`, `global`, `route`, `header:NAME`, the name of an identity, `a+b`, or a list of up "
+           "to 8"),
        required,
        "what the limit is [keyed by](policy-language.md#what-a-limit-is-keyed-by): each value has its own counter. "
        "`a+b`: both together. In a list, the first that is present",
@@ -457,6 +498,10 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
        "[how callers charge](policy-language.md#costs-known-later) a cost that is known only at the end",
        field(&LimitSpec::usage, &CompiledLimit::usage, choice(&LimitSpec::usage, Usage::reserved),
              compared("usage", usage_text, neutral, no_note), {})},  // digested with consistency
+      {"max_reserve", count, "the burst or limit",
+       "the maximum that one [reservation](policy-language.md#costs-known-later) may take",
+       field(&LimitSpec::max_reserve, &CompiledLimit::max_reserve, read_max_reserve,
+             compared("max_reserve", max_reserve_text, max_reserve_direction, no_note), {})},  // see digest.cpp
   };
 }
 

@@ -281,4 +281,47 @@ SegmentText segment_text(std::span<char> decoded) noexcept {
   return result;
 }
 
+namespace {
+
+// Letters, digits and the punctuation that RFC 3986 allows in a segment, without `;` and `%`.
+constexpr bool is_stable(char c) noexcept {
+  return base::is_letter_or_digit(c) || std::string_view("-._~!$&'()*+,=:@").find(c) != std::string_view::npos;
+}
+
+// Some servers remove dots at the end of a segment.
+bool is_stable_segment(std::string_view segment) noexcept {
+  return !segment.empty() && !segment.ends_with('.') && std::ranges::all_of(segment, is_stable);
+}
+
+bool surely_matches_method(const std::optional<std::string>& wanted, std::string_view method) noexcept {
+  return !wanted || method == *wanted || (*wanted == "GET" && method == "HEAD");
+}
+
+}  // namespace
+
+bool surely_matches(const RouteTemplate& route, std::string_view method, std::string_view target) noexcept {
+  if (!surely_matches_method(route.method, method) || !target.starts_with('/')) return false;
+  std::string_view rest = target.substr(1, target.find('?') - 1);
+  std::size_t depth = 0;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('/');
+    const std::string_view segment = rest.substr(0, end);
+    if (!is_stable_segment(segment) || end + 1 == rest.size()) return false;
+    if (depth < route.segments.size()) {
+      const Segment& wanted = route.segments[depth];
+      if (wanted.is_literal() && wanted.text != segment) return false;
+    } else if (!route.trailing_wildcard) {
+      return false;
+    }
+    ++depth;
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return depth >= route.segments.size();
+}
+
+bool can_surely_match(const RouteTemplate& route) noexcept {
+  return std::ranges::all_of(
+      route.segments, [](const Segment& segment) { return !segment.is_literal() || is_stable_segment(segment.text); });
+}
+
 }  // namespace weir::policy

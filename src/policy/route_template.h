@@ -59,6 +59,16 @@ Result<RouteTemplate> parse_route(std::string_view text);
 // True if some request matches both.
 [[nodiscard]] bool overlap(const RouteTemplate& a, const RouteTemplate& b) noexcept;
 
+// True if a request with this method and target matches the route in every server's reading: the opposite of matching
+// for limits, where one possible reading is enough (match/path.h). Exemptions use it, so in doubt it is false. The
+// method and the literals must be written as in the route, in the same case; the path must begin with a slash, and have
+// no empty segment, no `.` or `..`, and no characters that a server might decode, strip or cut at.
+[[nodiscard]] bool surely_matches(const RouteTemplate& route, std::string_view method,
+                                  std::string_view target) noexcept;
+
+// True if a request can surely match: all literals consist of characters that no server rewrites.
+[[nodiscard]] bool can_surely_match(const RouteTemplate& route) noexcept;
+
 // Returns a key that is equal for two routes if and only if same_route() is true for them.
 [[nodiscard]] std::string match_key(const RouteTemplate& route);
 

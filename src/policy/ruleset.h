@@ -55,6 +55,7 @@ struct CompiledLimit {
   Mark at;
   std::string name;
   std::vector<RouteTemplate> routes;  // empty: every request
+  std::vector<RouteTemplate> except;  // routes that the limit does not cover
   When when;
   ConsumerKey consumer_key;
   Missing missing = Missing::skip;
@@ -69,7 +70,8 @@ struct CompiledLimit {
   OnStoreFailure on_store_failure = OnStoreFailure::local;
   std::optional<std::uint32_t> local_share;  // in millionths; unset: 1 / nodes, at most a half
   ConsistencyChoice consistency;
-  std::optional<Usage> usage;  // unset: callers choose
+  std::optional<Usage> usage;                // unset: callers choose
+  std::optional<std::uint64_t> max_reserve;  // the maximum cost of one reservation
 
   // Set for a limit that is reached by descriptors only, never by a route.
   std::string domain;
@@ -106,6 +108,7 @@ struct Domain {
 
 struct Ruleset {
   Identity identity;
+  Exemptions exemptions;
   Tiers tiers;
   std::vector<CompiledLimit> limits;  // in file order
   std::vector<Domain> domains;

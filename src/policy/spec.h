@@ -70,6 +70,7 @@ struct LimitSpec {
   Mark at;
   Written<std::string> name;
   std::vector<Written<RouteTemplate>> routes;  // empty: every request
+  std::vector<Written<RouteTemplate>> except;
   Written<When> when;
   std::optional<Written<ConsumerKey>> consumer_key;
   std::optional<Written<Missing>> missing;
@@ -85,6 +86,7 @@ struct LimitSpec {
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
   Written<ConsistencyChoice> consistency;
   std::optional<Written<Usage>> usage;
+  std::optional<Written<std::uint64_t>> max_reserve;
 
   // A ban counts nothing, so it needs no algorithm unless some tiers have numbers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {
@@ -118,11 +120,13 @@ struct DomainSpec {
 struct RootNames {
   std::string_view identity = "identity";
   std::string_view tiers = "tiers";
+  std::string_view exempt = "exempt";
 };
 
 struct PolicySpec {
   RootNames names;
   Identity identity;
+  Exemptions exemptions;
   TiersSpec tiers;
   std::vector<LimitSpec> limits;
   std::vector<DomainSpec> domains;

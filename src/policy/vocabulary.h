@@ -3,12 +3,14 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/route_template.h"
 #include "text/address.h"
 #include "text/yaml/problem.h"
 #include "weir/time.h"
@@ -88,25 +90,51 @@ struct Penalty {
   friend bool operator==(const Penalty&, const Penalty&) = default;
 };
 
+// A condition on the caller of a request.
+//
+// A condition is true, false or unknown. It is unknown if it depends on something that a client may have forged: an
+// address that the forwarding headers contradict, or a duplicated identity header. A limit applies unless its condition
+// is false, so that neither a condition nor its negation lifts a limit for such a request.
 struct When {
-  enum class Kind : std::uint8_t { always, authenticated, anonymous, ip_in, ip_not_in };
+  enum class Kind : std::uint8_t {
+    always,
+    authenticated,
+    anonymous,
+    ip_in,
+    ip_not_in,
+    identified_by,  // has a value of `identity`
+    identity_in,    // the value of `identity` is one of `values`
+    all,
+    any,
+    negation,  // `not`, of the only one of `conditions`; of identified_by and identity_in only, see negated()
+  };
 
   Kind kind = Kind::always;
-  std::vector<AddressRange> ranges;  // ip_in, ip_not_in
+  std::vector<AddressRange> ranges{};  // ip_in, ip_not_in
+  std::string identity{};              // identified_by, identity_in
+  std::vector<std::string> values{};   // identity_in: sorted
+  std::vector<When> conditions{};      // all, any: at least two; negation: one
 
   friend bool operator==(const When&, const When&) = default;
 };
 
+inline constexpr std::size_t max_conditions = 64;  // of one `when`, at all depths
+inline constexpr std::size_t max_condition_depth = 8;
+
+// Returns the condition that is true where `when` is false. A negation is moved inwards as far as possible, so that
+// conditions of equal meaning are mostly equal.
+[[nodiscard]] When negated(When when);
+
 struct KeyPart {
-  enum class Kind : std::uint8_t { user, api_key, ip, global, route, header };
+  enum class Kind : std::uint8_t { user, api_key, ip, global, route, header, identity };
 
   Kind kind = Kind::global;
-  std::string header;  // lower case
+  std::string name;  // of the header, in lower case, or of the identity; empty for other kinds
 
   friend bool operator==(const KeyPart&, const KeyPart&) = default;
 };
 
-// `user`, `ip`; for a header the prefix `header:`.
+// `user`, `ip`; for a header the prefix `header:`; for an identity, which is written as its name, empty.
 [[nodiscard]] std::string_view name_of(KeyPart::Kind kind) noexcept;
 
 // The key is the first alternative whose parts are all present. [user, ip+route] is [[user], [ip, route]].
@@ -121,6 +149,18 @@ struct ConsumerKey {
 [[nodiscard]] std::string text_of(const ConsumerKey& key);
 [[nodiscard]] std::string text_of(const When& when);
 
+// An identity beside user and api_key: `organization: { header: X-Org-Id }`.
+struct NamedIdentity {
+  std::string name;
+  std::string header;    // lower case
+  bool verified = true;  // read from trusted proxies only; false: any client can choose the value
+
+  friend bool operator==(const NamedIdentity&, const NamedIdentity&) = default;
+};
+
+inline constexpr std::size_t max_named_identities = 16;
+inline constexpr std::size_t max_identity_name_length = 32;
+
 // The headers that identify a caller, and the proxies that are trusted. Header names are in lower case.
 struct Identity {
   std::vector<AddressRange> trusted_proxies;  // by default loopback
@@ -129,10 +169,35 @@ struct Identity {
   bool api_key_verified = false;  // the trusted proxy verifies the key, which is then read from trusted proxies only
   std::optional<std::string> address_header;  // the only header that names the client's address, if set
   unsigned ipv6_prefix = 64;
+  std::vector<NamedIdentity> named;  // in file order
 
   [[nodiscard]] static Identity defaults();
 
+  // Returns nullptr if the policy has no identity of this name.
+  [[nodiscard]] const NamedIdentity* find(std::string_view name) const noexcept;
+  // True for `user`, `api_key` and the names of `named`.
+  [[nodiscard]] bool has(std::string_view name) const noexcept;
+  // True if no client can choose the value of this identity: it comes from a trusted proxy, or from the program itself.
+  [[nodiscard]] bool is_verified(std::string_view name) const noexcept;
+
   friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+// The values of one identity.
+struct IdentityValues {
+  std::string identity;             // `user`, `api_key` or a named identity; always verified
+  std::vector<std::string> values;  // sorted
+
+  friend bool operator==(const IdentityValues&, const IdentityValues&) = default;
+};
+
+// The requests that no limit covers: `exempt` at the root of a policy. One of these is enough.
+struct Exemptions {
+  std::vector<AddressRange> addresses;
+  std::vector<IdentityValues> identities;
+  std::vector<RouteTemplate> routes;
+
+  [[nodiscard]] bool empty() const noexcept { return addresses.empty() && identities.empty() && routes.empty(); }
 };
 
 // A value of a descriptor's `metadata`: any tree that google.protobuf.Struct can represent.

@@ -128,6 +128,7 @@ std::string terms_text(const CompiledLimit& limit, const Tiers& tiers) {
   std::string text = limit.live.bans(0) ? std::string(banned_text)
                                         : fmt::format("{} {}", name_of(limit.algorithm), numbers_text(limit.live, 0));
   if (!limit.by_descriptor()) text += " by " + text_of(limit.consumer_key);
+  if (!limit.except.empty()) text += " except " + routes_text(limit.except);
   if (limit.when.kind != When::Kind::always) text += " when " + text_of(limit.when);
   if (limit.mode == Mode::shadow) text += ", in shadow";
   text += tiers_text(limit, tiers);
@@ -220,6 +221,7 @@ std::string routes_text(const std::vector<RouteTemplate>& routes) {
 std::string limit_text(const CompiledLimit& limit) {
   std::string text = fmt::format("{} by {} on {}", numbers_text(limit.live, 0), text_of(limit.consumer_key),
                                  routes_text(limit.routes));
+  if (!limit.except.empty()) text += " except " + routes_text(limit.except);
   if (limit.when.kind != When::Kind::always) text += " when " + text_of(limit.when);
   return text;
 }
@@ -270,14 +272,12 @@ std::string_view name_of(Usage usage) noexcept {
 }
 
 std::string_view name_of(KeyPart::Kind kind) noexcept {
-  static constexpr std::array<std::string_view, 6> words{"user", "api_key", "ip", "global", "route", "header:"};
+  static constexpr std::array<std::string_view, 7> words{"user", "api_key", "ip", "global", "route", "header:", ""};
   return word(words, kind);
 }
 
 std::string text_of(const KeyPart& part) {
-  std::string text{name_of(part.kind)};
-  if (part.kind == KeyPart::Kind::header) text += part.header;
-  return text;
+  return std::string(name_of(part.kind)) + part.name;
 }
 
 std::string text_of(const ConsumerKey& key) {
@@ -289,10 +289,61 @@ std::string text_of(const ConsumerKey& key) {
 }
 
 std::string text_of(const When& when) {
-  static constexpr std::array<std::string_view, 5> words{"always", "authenticated", "anonymous", "ip_in", "ip_not_in"};
+  using Kind = When::Kind;
+  static constexpr std::array<std::string_view, 10> words{
+      "always",        "authenticated", "anonymous", "ip_in", "ip_not_in",
+      "identified_by", "identity_in",   "all",       "any",   "not"};
   const std::string_view kind = word(words, when.kind);
-  if (when.kind < When::Kind::ip_in) return std::string(kind);
-  return fmt::format("{{ {}: [{}] }}", kind, joined(when.ranges, ", ", [](const auto& range) { return range.text(); }));
+  const auto as_text = [](const When& each) { return text_of(each); };
+  switch (when.kind) {
+    case Kind::always:
+    case Kind::authenticated:
+    case Kind::anonymous:
+      return std::string(kind);
+    case Kind::ip_in:
+    case Kind::ip_not_in:
+      return fmt::format("{{ {}: [{}] }}", kind,
+                         joined(when.ranges, ", ", [](const auto& range) { return range.text(); }));
+    case Kind::identified_by:
+      return fmt::format("{{ {}: {} }}", kind, when.identity);
+    case Kind::identity_in:
+      return fmt::format("{{ {}: {{ {}: [{}] }} }}", kind, when.identity,
+                         joined(when.values, ", ", [](const std::string& value) { return value; }));
+    case Kind::all:
+    case Kind::any:
+      return fmt::format("{{ {}: [{}] }}", kind, joined(when.conditions, ", ", as_text));
+    case Kind::negation:
+      return fmt::format("{{ {}: {} }}", kind, text_of(when.conditions.front()));
+  }
+  return std::string(kind);
+}
+
+When negated(When when) {
+  using Kind = When::Kind;
+  switch (when.kind) {
+    case Kind::authenticated:
+      return {.kind = Kind::anonymous};
+    case Kind::anonymous:
+      return {.kind = Kind::authenticated};
+    case Kind::ip_in:
+    case Kind::ip_not_in:
+      when.kind = when.kind == Kind::ip_in ? Kind::ip_not_in : Kind::ip_in;
+      return when;
+    case Kind::all:
+    case Kind::any:
+      when.kind = when.kind == Kind::all ? Kind::any : Kind::all;
+      for (When& each : when.conditions) each = negated(std::move(each));
+      return when;
+    case Kind::negation:
+      return std::move(when.conditions.front());
+    case Kind::always:
+    case Kind::identified_by:
+    case Kind::identity_in:
+      break;
+  }
+  When outer{.kind = Kind::negation};
+  outer.conditions.push_back(std::move(when));
+  return outer;
 }
 
 Identity Identity::defaults() {
@@ -304,6 +355,22 @@ Identity Identity::defaults() {
   loopback6.bytes[15] = 1;
   identity.trusted_proxies.push_back({loopback6, 128});
   return identity;
+}
+
+const NamedIdentity* Identity::find(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(named, name, &NamedIdentity::name);
+  return found == named.end() ? nullptr : &*found;
+}
+
+bool Identity::has(std::string_view name) const noexcept {
+  return name == name_of(KeyPart::Kind::user) || name == name_of(KeyPart::Kind::api_key) || find(name) != nullptr;
+}
+
+bool Identity::is_verified(std::string_view name) const noexcept {
+  if (name == name_of(KeyPart::Kind::user)) return true;
+  if (name == name_of(KeyPart::Kind::api_key)) return api_key_verified;
+  const NamedIdentity* const found = find(name);
+  return found != nullptr && found->verified;
 }
 
 std::vector<std::string> ruleset_lines(const Ruleset& ruleset) {

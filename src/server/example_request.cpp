@@ -56,19 +56,31 @@ struct Callers {
   std::vector<std::string_view> tiers{""};
 };
 
+// Returns the first `ip_in` of a condition; nullptr if it has none.
+const policy::When* find_ip_in(const policy::When& when) {
+  if (when.kind == policy::When::Kind::ip_in) return &when;
+  for (const policy::When& part : when.conditions) {
+    if (const policy::When* found = find_ip_in(part)) return found;
+  }
+  return nullptr;
+}
+
 Callers callers_of(const policy::Ruleset& ruleset) {
   Callers callers;
   callers.addresses.emplace_back("192.0.2.7");
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     for (const auto& parts : limit.consumer_key.alternatives) {
       for (const policy::KeyPart& part : parts) {
-        const auto is_known = [&](const Header& header) { return header.name == part.header; };
-        if (part.kind != policy::KeyPart::Kind::header || std::ranges::any_of(callers.headers, is_known)) continue;
-        callers.headers.push_back({part.header, "x"});
+        if (part.kind != policy::KeyPart::Kind::header && part.kind != policy::KeyPart::Kind::identity) continue;
+        const std::string_view name =
+            part.kind == policy::KeyPart::Kind::header ? part.name : ruleset.identity.find(part.name)->header;
+        const auto is_known = [&](const Header& header) { return header.name == name; };
+        if (std::ranges::none_of(callers.headers, is_known)) callers.headers.push_back({name, "x"});
       }
     }
-    if (limit.when.kind == policy::When::Kind::ip_in && callers.addresses.size() < max_addresses) {
-      callers.addresses.push_back(limit.when.ranges.front().network.text());
+    if (const policy::When* inside = find_ip_in(limit.when);
+        inside != nullptr && callers.addresses.size() < max_addresses) {
+      callers.addresses.push_back(inside->ranges.front().network.text());
     }
   }
   for (const std::string& tier : ruleset.tiers.names) {

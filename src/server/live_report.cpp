@@ -24,7 +24,9 @@ std::uint64_t resident_bytes() {
 // Counts decisions as the status does.
 observe::TrafficCounts counts_of_events(const engine::EventTotals& events) {
   observe::TrafficTotals totals;
-  totals.add({{{"", ""}, events}});
+  engine::Engine::Totals of_engine;
+  of_engine.by_limit_and_route[{"", ""}] = events;
+  totals.add(of_engine);
   return totals.by_limit[""];
 }
 
@@ -82,7 +84,7 @@ void Server::sample() {
   sample.at = clock_.now();
   sample.gauges = gauges();
   sample.denied = denied_of_loops();
-  sample.totals.traffic = traffic_totals(engine_->totals().by_limit_and_route);
+  sample.totals.traffic = traffic_totals(engine_->totals());
   for (const auto& worker : workers_) worker->recorder().add_to(sample.totals.durations);
   if (sample.gauges.store == observe::StoreState::open) sample.store_error = store_status().error;
   // Finding the limits is slower than comparing the total, so it is done only if the total has changed.
@@ -113,8 +115,9 @@ frontend::HistoryReport Server::history(std::string_view limit) {
 frontend::LimitsReport Server::limits_report(const frontend::LimitsQuery& query) {
   const Instant now = clock_.now();
   const auto bindings = engine_->bindings();
-  const auto tally = engine_->totals().by_limit_and_route;
-  const observe::TrafficTotals totals = traffic_totals(tally);
+  const engine::Engine::Totals of_engine = engine_->totals();
+  const engine::Engine::Tally& tally = of_engine.by_limit_and_route;
+  const observe::TrafficTotals totals = traffic_totals(of_engine);
   frontend::LimitsReport report;
   // Limits that are no longer in the policy are left out.
   for (const engine::BoundLimit& limit : bindings->limits()) {

@@ -154,6 +154,8 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
     observe::TrafficCounts& throttles = totals.by_limit["CL.THROTTLE"];
     throttles.decisions += allowed + limited;
     throttles.denied += limited;
+    totals.evaluated += allowed + limited;
+    totals.denied_requests += limited;
   }
 
   void append_metrics(observe::MetricsPage& page) const override {

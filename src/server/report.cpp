@@ -115,9 +115,12 @@ std::string Server::metrics() {
   return page.take();
 }
 
-observe::TrafficTotals Server::traffic_totals(const engine::Engine::Tally& tally) const {
+observe::TrafficTotals Server::traffic_totals(const engine::Engine::Totals& of_engine) const {
   observe::TrafficTotals totals;
-  totals.add(tally);
+  totals.add(of_engine);
+  observe::DurationHistogram::Totals durations;
+  for (const auto& worker : workers_) worker->recorder().add_to(durations);
+  totals.evaluated = durations.count();
   for (const auto& protocol : protocols_) protocol->add_traffic(totals);
   return totals;
 }
@@ -159,8 +162,9 @@ frontend::AdminStatus Server::status() {
   frontend::AdminStatus status;
   const Instant now = clock_.now();
   const auto plan = engine_->bindings();
-  const auto tally = engine_->totals().by_limit_and_route;
-  const observe::TrafficTotals totals = traffic_totals(tally);
+  const engine::Engine::Totals of_engine = engine_->totals();
+  const engine::Engine::Tally& tally = of_engine.by_limit_and_route;
+  const observe::TrafficTotals totals = traffic_totals(of_engine);
   {
     const std::lock_guard guard(mutex_);
     status.traffic = traffic_.summary(now, totals);

@@ -332,7 +332,7 @@ void Server::tick() {
   const Instant now = clock_.now();
   if (decisions_) decisions_->tick(now);
   if (!traffic_.is_due(now)) return;  // traffic_ is written only by this thread, so no lock is needed to read it
-  observe::TrafficTotals totals = traffic_totals(engine_->totals().by_limit_and_route);
+  observe::TrafficTotals totals = traffic_totals(engine_->totals());
   const std::lock_guard guard(mutex_);
   traffic_.add(now, std::move(totals));
 }

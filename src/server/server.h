@@ -123,7 +123,7 @@ class Server final : private frontend::AdminBackend {
 
   [[nodiscard]] std::filesystem::path states_path() const;
 
-  [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
+  [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Totals& of_engine) const;
   void append_store_metrics(observe::MetricsPage& page) const;
   void on_loop_connected();
   void leave_store();

@@ -36,7 +36,10 @@ void LogNeeds::add(const policy::Ruleset& ruleset) {
         if (part.kind == policy::KeyPart::Kind::api_key) {
           need(Kind::api_key, ruleset.identity.api_key_verified ? "" : ruleset.identity.api_key_header, limit.name);
         }
-        if (part.kind == policy::KeyPart::Kind::header) need(Kind::header, part.header, limit.name);
+        if (part.kind == policy::KeyPart::Kind::identity) {
+          need(Kind::header, ruleset.identity.find(part.name)->header, limit.name);
+        }
+        if (part.kind == policy::KeyPart::Kind::header) need(Kind::header, part.name, limit.name);
       }
     }
   }

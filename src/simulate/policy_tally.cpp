@@ -85,7 +85,7 @@ void PolicyTally::add_one(const Query& query, const Verdict& verdict, const Time
   timeline_.add(time.second, verdict.admitted);
   ++(verdict.admitted ? admitted_ : denied_);
   if (verdict.reason == Reason::warned) ++warned_;
-  if (verdict.reason == Reason::uncovered) ++uncovered_;
+  if (verdict.reason == Reason::uncovered || verdict.reason == Reason::exempt) ++uncovered_;
   if (verdict.admitted && verdict.delay > Duration::zero()) ++delayed_;
   for (const Outcome& outcome : verdict.outcomes) add_outcome(query, verdict, outcome, time);
 }

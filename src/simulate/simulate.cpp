@@ -245,7 +245,7 @@ Report Replay::finish() {
 // True if a consumer key uses a header at the end of combined lines.
 bool needs_tail(const policy::Ruleset& ruleset) {
   const auto is_in_tail = [](const policy::KeyPart& part) {
-    return part.kind == policy::KeyPart::Kind::header && (part.header == "user-agent" || part.header == "referer");
+    return part.kind == policy::KeyPart::Kind::header && (part.name == "user-agent" || part.name == "referer");
   };
   return std::ranges::any_of(ruleset.limits, [&](const policy::CompiledLimit& limit) {
     return std::ranges::any_of(limit.consumer_key.alternatives,

@@ -23,7 +23,12 @@ TopData some_data() {
   data.address = "127.0.0.1:8089";
   data.version = "0.2.0";
   data.policy = "policy.yaml";
-  data.now = {.at = "2026-01-05T12:00:01Z", .requests = 1200, .counts = {1850, 12, 0}, .store = "local"};
+  data.now = {.at = "2026-01-05T12:00:01Z",
+              .requests = 1200,
+              .evaluated = 1000,
+              .denied_requests = 12,
+              .counts = {1850, 12, 0},
+              .store = "local"};
   data.limits = {a_limit("login", 100, 50), a_limit("api", 1000, 60), a_limit("search", 10, 0)};
   data.denied = {{.limit = "login", .consumer = "ip:0b77c1d2e3f40516", .count = 40}};
   data.events = {{.id = 1, .at = "2026-01-05T11:59:00Z", .kind = "start", .level = "info", .message = "serving"}};
@@ -93,9 +98,10 @@ TEST(TheScreen, FitsEverySize) {
 
 TEST(TheScreen, ShowsAllThereIsAt80x24) {
   const std::string shown_text = text(a_screen());
-  for (const auto* part : {"weir 0.2.0  127.0.0.1:8089  12:00:01 UTC",
-                           "1200/s requests  1850/s decisions  12/s denied (0.6 %)", "store local", "LIMIT by denials",
-                           "MOST DENIED", "ip:0b77c1d2e3f40516  login", "11:59:00  start: serving", "q quit"}) {
+  for (const auto* part :
+       {"weir 0.2.0  127.0.0.1:8089  12:00:01 UTC",
+        "1200/s requests  1850/s decisions  12/s denied (1.2 % of requests)", "store local", "LIMIT by denials",
+        "MOST DENIED", "ip:0b77c1d2e3f40516  login", "11:59:00  start: serving", "q quit"}) {
     EXPECT_NE(shown_text.find(part), std::string::npos) << part << "\n" << shown_text;
   }
 }

@@ -354,6 +354,40 @@ TEST_P(ReceiptsTest, AHoldThatCouldNotBeReleasedIsDenied) {
   EXPECT_EQ(limit_of(verdict), "at-once");
 }
 
+constexpr auto bounded = R"(
+version: 1
+limits:
+  - { name: tokens, routes: [POST /chat], consumer_key: user, algorithm: token_bucket, rate: 1/s, burst: 100, max_reserve: 40 }
+  - { name: quota, routes: [POST /chat], consumer_key: user, algorithm: fixed_window, rate: 1000/day }
+  - { name: tried, routes: [POST /chat], consumer_key: user, algorithm: fixed_window, rate: 999/day, max_reserve: 10, mode: shadow }
+)";
+
+TEST_P(ReceiptsTest, ReservationAboveTheMaximumIsDeniedAndChargesNothing) {
+  load(bounded);
+  const Answer denied = reserve(chat(), 41);
+  EXPECT_FALSE(denied.verdict.admitted);
+  EXPECT_EQ(denied.verdict.reason, Reason::reserve_too_large);
+  EXPECT_EQ(limit_of(denied.verdict), "tokens");
+  EXPECT_EQ(denied.verdict.retry_after, std::nullopt) << "waiting never helps";
+  EXPECT_FALSE(denied.receipt);
+  EXPECT_EQ(left("tokens"), 100U);
+  EXPECT_EQ(left("quota"), 1000U);
+}
+
+TEST_P(ReceiptsTest, ReservationUpToTheMaximumIsAdmitted) {
+  load(bounded);
+  const Answer admitted = reserve(chat(), 40);
+  EXPECT_TRUE(admitted.verdict.admitted) << "a shadow limit denies nothing";
+  ASSERT_TRUE(admitted.receipt);
+  EXPECT_EQ(left("tokens"), 60U);
+}
+
+TEST_P(ReceiptsTest, ChecksAndReportsAreNotBoundedByTheMaximumOfAReservation) {
+  load(bounded);
+  EXPECT_TRUE(send(chat().costing(60)).admitted);
+  EXPECT_TRUE(ask(chat(), {.action = Action::report}, 60).verdict.admitted);
+}
+
 TEST_P(ReceiptsTest, WhoOnlyHoldsReservesNothingElse) {
   const Answer held = ask(chat(), {.action = Action::hold}, 10);
   EXPECT_TRUE(held.verdict.admitted);

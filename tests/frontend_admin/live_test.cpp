@@ -10,11 +10,13 @@ bool has(const Reply& reply, std::string_view part) {
 }
 
 TEST_F(AdminFrontendTest, HistoryIsColumns) {
-  backend_.history_now.seconds = {{.at = noon, .span = 1s, .requests = 4, .counts = {3, 1, 0}, .p50 = 1e-6},
-                                  {.at = noon + 1s, .span = 1s}};
+  backend_.history_now.seconds = {
+      {.at = noon, .span = 1s, .requests = 4, .evaluated = 3, .denied_requests = 1, .counts = {3, 1, 0}, .p50 = 1e-6},
+      {.at = noon + 1s, .span = 1s}};
   backend_.history_now.limit = {{3, 1, 0}, {0, 0, 0}};
   EXPECT_EQ(ask("GET /v1/history?limit=api").body,
             R"({"at":["2026-01-05T12:00:00Z","2026-01-05T12:00:01Z"],"seconds":[1,1],"requests":[4,0],)"
+            R"("evaluated":[3,0],"denied_requests":[1,0],)"
             R"("decisions":[3,0],"denied":[1,0],"shadow_denied":[0,0],"p50":[1e-06,null],"p99":[null,null],)"
             R"("connections":[0,0],"used":[0,0],"resident":[0,0],"store":["local","local"],)"
             R"("limit":{"limit":"api","decisions":[3,0],"denied":[1,0],"shadow_denied":[0,0]}})"

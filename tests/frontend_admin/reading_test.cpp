@@ -22,12 +22,14 @@ TEST_F(AdminFrontendTest, StatusOfAServerThatHasJustStarted) {
   const Reply reply = ask("GET /v1/status");
   EXPECT_EQ(reply.status, 200U);
   EXPECT_TRUE(reply.says("Content-Type: application/json\r\n"));
-  EXPECT_EQ(reply.body, R"({"version":"1.2.3","serving":true,"started_at":"2026-01-05T12:00:00Z",)"
-                        R"("policy":{"file":null,"digest":"d1","loaded_at":"2026-01-05T12:00:00Z","limits":3},)"
-                        R"("last_reload":null,"listeners":[],"traffic":{"seconds":0,"requests":0,"limits":[]},)"
-                        R"("memory":{"used":0,"budget":0},"state":{"directory":null,"hash_key_id":null},)"
-                        R"("last_snapshot":null,"candidates":[]})"
-                        "\n");
+  EXPECT_EQ(
+      reply.body,
+      R"({"version":"1.2.3","serving":true,"started_at":"2026-01-05T12:00:00Z",)"
+      R"("policy":{"file":null,"digest":"d1","loaded_at":"2026-01-05T12:00:00Z","limits":3},)"
+      R"("last_reload":null,"listeners":[],"traffic":{"seconds":0,"requests":0,"evaluated":0,"denied_requests":0,"limits":[]},)"
+      R"("memory":{"used":0,"budget":0},"state":{"directory":null,"hash_key_id":null},)"
+      R"("last_snapshot":null,"candidates":[]})"
+      "\n");
 }
 
 TEST_F(AdminFrontendTest, StatusOfAServerWithAHistory) {
@@ -48,7 +50,7 @@ TEST_F(AdminFrontendTest, StatusOfAServerWithAHistory) {
             R"("last_reload":{"at":"2026-01-05T14:00:00Z","applied":false,"error":"policy.yaml:3:1: no"},)"
             R"("listeners":[{"name":"http","listen":["127.0.0.1:8080","unix:/run/w"],"connections":7},)"
             R"({"name":"admin","listen":["[::1]:8089"],"connections":1}],)"
-            R"("traffic":{"seconds":60,"requests":9,"limits":[)"
+            R"("traffic":{"seconds":60,"requests":9,"evaluated":0,"denied_requests":0,"limits":[)"
             R"({"limit":"api","decisions":8,"denied":2,"shadow_denied":0},)"
             R"({"limit":"trial","decisions":4,"denied":0,"shadow_denied":1}]},)"
             R"("memory":{"used":1024,"budget":4096},"state":{"directory":"/var/lib/weir","hash_key_id":"k1"},)"

@@ -192,7 +192,8 @@ TEST_F(AdminStreamTest, SecondIsOneLineOfJson) {
                                            .id = 7}};
   EXPECT_EQ(second_message(12, measured, 100, news),
             "id: 12\nevent: second\ndata: "
-            R"({"at":"2026-01-05T12:00:01Z","seconds":1.002,"requests":3,"decisions":6,"denied":2,"shadow_denied":1,)"
+            R"({"at":"2026-01-05T12:00:01Z","seconds":1.002,"requests":3,"evaluated":0,"denied_requests":0,)"
+            R"("decisions":6,"denied":2,"shadow_denied":1,)"
             R"("p50":5e-07,"p99":null,"connections":4,"memory":{"used":10,"budget":100,"resident":20},)"
             R"("store":"half_open","limits":[{"limit":"api","decisions":5,"denied":2,"shadow_denied":0},)"
             R"({"limit":"\u003cb\u003e","decisions":1,"denied":0,"shadow_denied":1}],"more_limits":0,)"

@@ -74,7 +74,9 @@ TEST(TrafficTotals, CountDenialsOfEveryRouteAndThoseOfShadowsApart) {
   set(Event::skipped, 64);
   set(Event::candidate_agrees, 128);
   TrafficTotals totals;
-  totals.add({{{"api", "GET /a"}, events}, {{"api", "other"}, events}});
+  totals.add({.by_limit_and_route = {{{"api", "GET /a"}, events}, {{"api", "other"}, events}},
+              .denied_requests = {{"GET /a", 3}, {"other", 4}}});
+  EXPECT_EQ(totals.denied_requests, 7U);
   EXPECT_EQ(totals.by_limit.at("api").decisions, 2U * 63);
   EXPECT_EQ(totals.by_limit.at("api").denied, 2U * 18);
   EXPECT_EQ(totals.by_limit.at("api").shadow_denied, 2U * 32);

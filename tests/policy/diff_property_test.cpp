@@ -75,7 +75,7 @@ ConsumerKey any_key() {
   using Kind = KeyPart::Kind;
   const auto part = [] {
     KeyPart made{any_of<Kind, 6>({Kind::user, Kind::api_key, Kind::ip, Kind::global, Kind::route, Kind::header}), {}};
-    if (made.kind == Kind::header) made.header = "x-a";
+    if (made.kind == Kind::header) made.name = "x-a";
     return made;
   };
   ConsumerKey key;

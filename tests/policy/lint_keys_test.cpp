@@ -39,7 +39,8 @@ TEST(Lint, AcceptsIpForTheAnonymousOnOtherRoutesAndAsSecondChoice) {
 TEST(Lint, WarnsOfAHeaderAsKey) {
   EXPECT_EQ(warnings_of({"name: by-account, consumer_key: 'header:X-Login-Name', algorithm: gcra, rate: 20/h"}),
             Lines{"3:37: 'by-account' is keyed by header:x-login-name, which any client can choose: a client that "
-                  "sends a new value with each request bypasses it; add a limit by ip or user on the same routes"});
+                  "sends a new value with each request bypasses it; add a limit by ip or user on the same routes, or "
+                  "define it in identity if the proxy sets it"});
 }
 
 const std::string by_tenant = "name: by-tenant, routes: [/api/**], consumer_key: 'header:X-Tenant', algorithm: gcra, ";

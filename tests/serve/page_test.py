@@ -19,7 +19,7 @@ class Live(PageTest):
         self.browser.await_text(TILE.format("Denied per second"), "0 in the last minute")
         self.assertEqual(self.use("alice", 5), 429)
         self.browser.await_text(TILE.format("Denied per second"), "2 in the last minute", within=SOON)
-        self.browser.await_text(TILE.format("Share denied"), "20.0 %", within=SOON)  # 2 of 5, and 5 more in shadow
+        self.browser.await_text(TILE.format("Share denied"), "40.0 %", within=SOON)  # 2 of 5 requests; shadow limits do not dilute it
 
     def test_a_page_that_is_opened_later_knows_what_was_before(self):
         self.use("alice", 5)

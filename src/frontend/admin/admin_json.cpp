@@ -65,7 +65,8 @@ std::string status_json(const AdminStatus& status, bool serving) {
   });
   // The busiest limits come first. Limits without decisions are left out.
   json.begin_object("traffic");
-  json.fields("seconds", status.traffic.span, "requests", status.traffic.requests);
+  json.fields("seconds", status.traffic.span, "requests", status.traffic.requests, "evaluated",
+              status.traffic.evaluated, "denied_requests", status.traffic.denied_requests);
   write_limit_counts(status.traffic.limits, json);
   json.end_object();
   json.object("memory", "used", status.memory.used, "budget", status.memory.budget);

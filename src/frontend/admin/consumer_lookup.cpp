@@ -49,7 +49,8 @@ std::optional<Instant> counted_since(const Limit& numbers, const Decision& prese
 
 ConsumerLookup::ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body, Instant now, NameOf name_of)
     : body_(std::move(body)), now_(now), name_of_(std::move(name_of)) {
-  const auto given = body_.limit.empty() ? match::given_parts(body_.consumer) : std::vector<match::GivenPart>();
+  const auto given =
+      body_.limit.empty() ? match::given_parts(ruleset.identity, body_.consumer) : std::vector<match::GivenPart>();
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     const bool is_meant = body_.limit.empty() ? !limit.by_descriptor() : limit.name == body_.limit;
     if (!is_meant || limits_.size() + others_.size() >= max_limits) continue;

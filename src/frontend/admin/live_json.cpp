@@ -119,7 +119,8 @@ std::string second_message(std::uint64_t id, const observe::MeasuredSecond& meas
   const Second& second = measured.second;
   JsonWriter json;
   json.begin_object();
-  json.fields("at", second.at, "seconds", second.span, "requests", second.requests);
+  json.fields("at", second.at, "seconds", second.span, "requests", second.requests, "evaluated", second.evaluated,
+              "denied_requests", second.denied_requests);
   write_counts(second.counts, json);
   json.fields("p50", second.p50, "p99", second.p99, "connections", second.gauges.connections);
   json.object("memory", "used", second.gauges.used, "budget", memory_budget, "resident", second.gauges.resident);
@@ -139,6 +140,8 @@ std::string history_json(const HistoryReport& report, std::string_view limit) {
   write_column("at", all, [](const Second& of) { return of.at; }, json);
   write_column("seconds", all, [](const Second& of) { return of.span; }, json);
   write_column("requests", all, [](const Second& of) { return of.requests; }, json);
+  write_column("evaluated", all, [](const Second& of) { return of.evaluated; }, json);
+  write_column("denied_requests", all, [](const Second& of) { return of.denied_requests; }, json);
   write_column("decisions", all, [](const Second& of) { return of.counts.decisions; }, json);
   write_column("denied", all, [](const Second& of) { return of.counts.denied; }, json);
   write_column("shadow_denied", all, [](const Second& of) { return of.counts.shadow_denied; }, json);

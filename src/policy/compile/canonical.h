@@ -125,6 +125,11 @@ class Canonical {
   void put(const When& when) {
     put(when.kind);
     put(when.ranges);
+    if (when.kind < When::Kind::identified_by) return;
+    put(when.identity);
+    put_sorted(when.values);
+    put(when.conditions.size());
+    for (const When& each : when.conditions) put(each);
   }
 
   void put(const ConsumerKey& key) { put(text_of(key)); }

@@ -195,12 +195,13 @@ void compile_domains(const PolicySpec& policy, Ruleset& ruleset, Problems& probl
 std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problems, LimitFields fields) {
   auto ruleset = std::make_shared<Ruleset>();
   ruleset->identity = spec.identity;
+  ruleset->exemptions = spec.exemptions;
   ruleset->labels = spec.labels;
   ruleset->tiers = compile_tier_names(spec, problems);
   check_names(spec, problems);
   if (!within_bounds(spec, ruleset->tiers, problems)) return nullptr;
   for (const LimitSpec& limit : spec.limits) {
-    if (auto compiled = compile_limit(limit, ruleset->tiers, spec.names, fields, problems)) {
+    if (auto compiled = compile_limit(limit, spec, ruleset->tiers, fields, problems)) {
       ruleset->limits.push_back(*std::move(compiled));
     }
   }

@@ -16,10 +16,9 @@ namespace weir::policy {
 [[nodiscard]] std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problems,
                                                      LimitFields fields = limit_fields());
 
-// Returns nothing after an error. `names` are the names of the root fields in messages. Defined in compile_limit.cpp.
-[[nodiscard]] std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers,
-                                                         const RootNames& names, LimitFields fields,
-                                                         Problems& problems);
+// Returns nothing after an error. `tiers` are those of `policy`, compiled. Defined in compile_limit.cpp.
+[[nodiscard]] std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const PolicySpec& policy,
+                                                         const Tiers& tiers, LimitFields fields, Problems& problems);
 
 // Returns the SHA-256 in hex. Defined in digest.cpp.
 [[nodiscard]] std::string sha256(std::string_view bytes);

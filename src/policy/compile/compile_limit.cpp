@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "policy/compile/numbers.h"
+#include "policy/tools/strictness.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::policy {
@@ -55,12 +56,14 @@ void copy_bans(const TieredLimit& live, TieredLimit& candidate) {
   }
 }
 
-// If the last alternative is a header, skipping would let a client bypass the limit by omitting it.
-Missing missing_by_default(const ConsumerKey& key) {
-  const auto& last = key.alternatives.back();
-  const bool by_header =
-      std::ranges::any_of(last, [](const KeyPart& part) { return part.kind == KeyPart::Kind::header; });
-  return by_header ? Missing::share : Missing::skip;
+// If the last alternative is a header or an unverified identity, skipping would let a client bypass the limit by
+// omitting it.
+Missing missing_by_default(const ConsumerKey& key, const Identity& identity) {
+  const bool is_optional = std::ranges::any_of(key.alternatives.back(), [&](const KeyPart& part) {
+    return part.kind == KeyPart::Kind::header ||
+           (part.kind == KeyPart::Kind::identity && !identity.is_verified(part.name));
+  });
+  return is_optional ? Missing::share : Missing::skip;
 }
 
 void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
@@ -71,6 +74,22 @@ void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& probl
                      before->line);
     }
     limit.routes.push_back(route.value);
+  }
+}
+
+// Reports routes that exclude nothing, and lists that exclude everything.
+void compile_except(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  for (const auto& route : spec.except) {
+    const bool is_reached = spec.routes.empty() || std::ranges::any_of(spec.routes, [&](const auto& own) {
+                              return overlap(own.value, route.value);
+                            });
+    if (!is_reached) {
+      problems.error(route.at, "except {}: no route of the limit matches it", in_quotes(route.value.text()));
+    }
+    limit.except.push_back(route.value);
+  }
+  if (!spec.except.empty() && covers_routes(limit.except, limit.routes)) {
+    problems.error(spec.except.front().at, "except excludes every route of the limit: it would never apply");
   }
 }
 
@@ -86,6 +105,7 @@ void check_beside_ban(const LimitSpec& spec, Problems& problems) {
   if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare");
   if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "every request is denied");
   if (spec.penalty) refuse(spec.penalty->at, "penalty", "every request is denied");
+  if (spec.max_reserve) refuse(spec.max_reserve->at, "max_reserve", "every request is denied");
 }
 
 // Reports fields that have no meaning for holds, which are always counted exactly, in one store, and by receipt.
@@ -104,6 +124,9 @@ void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
   if (spec.usage) {
     refuse(spec.usage->at, fmt::format("usage: {}", name_of(spec.usage->value)),
            "requests are always held and released; remove it");
+  }
+  if (spec.max_reserve) {
+    refuse(spec.max_reserve->at, "max_reserve", "callers cannot choose how much a request holds; remove it");
   }
 }
 
@@ -198,6 +221,29 @@ void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& 
   }
 }
 
+// Reports a bound on reservations that denies all of them, or none.
+void check_max_reserve(const LimitSpec& spec, const TieredLimit& live, Problems& problems) {
+  if (!spec.max_reserve) return;
+  const auto& [max_reserve, at] = *spec.max_reserve;
+  if (spec.usage && spec.usage->value == Usage::reported) {
+    problems.error(at, "max_reserve cannot be combined with usage: reported: nothing is reserved; remove one of them");
+  }
+  for (const auto& [cost, field] : costs_in(spec)) {
+    if (cost.value > max_reserve) {
+      problems.error(cost.at, "{} {} exceeds the max_reserve of {}: it could never be reserved", field, cost.value,
+                     max_reserve);
+    }
+  }
+  const auto is_bounded = [&, most = max_reserve](const std::optional<Limit>& limit) {
+    return limit && most < limit->capacity();
+  };
+  if (std::ranges::none_of(live.by_tier, is_bounded)) {
+    problems.error(at,
+                   "max_reserve {} has no effect: no reservation can exceed the burst or limit; lower it or remove it",
+                   max_reserve);
+  }
+}
+
 // Costs are checked against the live numbers and the routes of the limit.
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
@@ -250,7 +296,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
 
 }  // namespace
 
-std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
+std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const PolicySpec& policy, const Tiers& tiers,
                                            LimitFields fields, Problems& problems) {
   const std::size_t errors = problems.errors();
   if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
@@ -263,11 +309,12 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
   for (const LimitField& field : fields) {
     if (field.use.compile) field.use.compile(spec, limit);
   }
-  if (!spec.missing) limit.missing = missing_by_default(limit.consumer_key);
+  if (!spec.missing) limit.missing = missing_by_default(limit.consumer_key, policy.identity);
   compile_routes(spec, limit, problems);
+  compile_except(spec, limit, problems);
   check_local_share(spec, problems);
 
-  const NamedTiers named{tiers, names.tiers};
+  const NamedTiers named{tiers, policy.names.tiers};
   const Numbered live{.algorithm = limit.algorithm,
                       .numbers = numbers_of(spec.numbers),
                       .banned = spec.numbers.ban.has_value(),
@@ -282,6 +329,7 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
   if (!numbers) return {};
   limit.live = *std::move(numbers);
   limit.cost = compile_cost(spec, limit.live, tiers, problems);
+  check_max_reserve(spec, limit.live, problems);
   if (spec.candidate) compile_candidate(spec, live, named, fields, limit, problems);
   if (problems.errors() > errors) return {};
   return limit;

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <openssl/evp.h>
@@ -56,6 +58,45 @@ void put(const Descriptor& descriptor, Canonical& to) {
   for (const Descriptor& child : descriptor.children) put(child, to);
 }
 
+// The parts that most policies lack follow all others, each with its name, so that a policy without them has the digest
+// that earlier versions computed.
+void put_identities(const Ruleset& ruleset, Canonical& to) {
+  std::vector<std::string> texts;
+  for (const NamedIdentity& each : ruleset.identity.named) {
+    texts.push_back(each.name + (each.verified ? " verified " : " unverified ") + each.header);
+  }
+  if (texts.empty()) return;
+  to.put(std::string_view("identities"));
+  to.put_sorted(std::move(texts));
+}
+
+void put_rare_fields(const Ruleset& ruleset, Canonical& to) {
+  for (std::size_t i = 0; i < ruleset.limits.size(); ++i) {
+    if (ruleset.limits[i].except.empty()) continue;
+    to.put(std::string_view("except"));
+    to.put(std::uint64_t{i});
+    to.put(ruleset.limits[i].except);
+  }
+  for (std::size_t i = 0; i < ruleset.limits.size(); ++i) {
+    if (!ruleset.limits[i].max_reserve) continue;
+    to.put(std::string_view("max_reserve"));
+    to.put(std::uint64_t{i});
+    to.put(*ruleset.limits[i].max_reserve);
+  }
+  const Exemptions& exempt = ruleset.exemptions;
+  if (exempt.empty()) return;
+  to.put(std::string_view("exempt"));
+  to.put(exempt.addresses);
+  to.put(exempt.routes);
+  std::vector<IdentityValues> identities = exempt.identities;
+  std::ranges::sort(identities, {}, &IdentityValues::identity);
+  to.put(identities.size());
+  for (const IdentityValues& each : identities) {
+    to.put(each.identity);
+    to.put_sorted(each.values);
+  }
+}
+
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
@@ -84,6 +125,8 @@ std::string digest(const Ruleset& ruleset, LimitFields fields) {
     for (const Descriptor& descriptor : domain.descriptors) put(descriptor, canonical);
   }
   canonical.put(ruleset.labels);
+  put_identities(ruleset, canonical);
+  put_rare_fields(ruleset, canonical);
   return sha256(canonical.bytes());
 }
 

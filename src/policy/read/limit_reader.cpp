@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_routes = 10'000;
 constexpr std::size_t max_route_costs = 1'000;
-constexpr std::array<std::string_view, 5> root_fields{"version", "identity", "tiers", "methods", "limits"};
+constexpr std::array<std::string_view, 6> root_fields{"version", "identity", "tiers", "methods", "exempt", "limits"};
 constexpr std::array<std::string_view, 2> calendar_fields{"calendar", "timezone"};
 // The bounds of `warn_first.count` and `penalty.after`: these denials are counted in a log, which stores each of them.
 constexpr text::Bounds logged{.min = 1, .max = Limit::max_log_limit};
@@ -388,6 +388,14 @@ void read_routes(const FieldInput& at) {
   }
 }
 
+void read_except(const FieldInput& at) {
+  if (at.context.routes) {
+    at.map.refuse(at.name, "in OpenAPI a limit covers the operations that it is attached to");
+  } else if (const auto* routes = at.map.find(at.name)) {
+    at.limit.except = read_excluded_routes(*routes, at.name, at.context.methods, at.map.problems());
+  }
+}
+
 std::optional<LimitSpec> read_limit(const text::Node& node, const LimitContext& context, Problems& problems) {
   const std::size_t errors = problems.errors();
   LimitSpec limit;
@@ -408,6 +416,7 @@ std::optional<LimitSpec> read_limit(const text::Node& node, const LimitContext& 
   if (context.routes) {
     map.belongs(std::array<std::string_view, 1>{"identity"}, "at the root of the document, as x-rate-limit-identity");
     map.belongs(std::array<std::string_view, 1>{"tiers"}, "at the root of the document, as x-rate-limit-tiers");
+    map.belongs(std::array<std::string_view, 1>{"exempt"}, "at the root of the document, as x-rate-limit-exempt");
   } else {
     map.belongs(root_fields, "at the root: is its line indented too far?");
   }

@@ -19,6 +19,7 @@ struct LimitContext {
   std::optional<std::vector<Written<RouteTemplate>>> routes;
   MoreMethods methods = nullptr;
   LimitFields fields = limit_fields();
+  const Identity* identity = nullptr;  // the identities that keys and conditions may name; null: user and api_key
 };
 
 [[nodiscard]] std::optional<LimitSpec> read_limit(const text::Node& node, const LimitContext& context,
@@ -28,6 +29,7 @@ struct LimitContext {
 
 void read_name(const FieldInput& at);
 void read_routes(const FieldInput& at);
+void read_except(const FieldInput& at);
 void read_cost(const FieldInput& at);
 void read_max_cost(const FieldInput& at);
 void read_candidate(const FieldInput& at);

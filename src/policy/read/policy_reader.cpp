@@ -1,13 +1,16 @@
 #include "policy/read/policy_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "policy/read/limit_reader.h"
 
 namespace weir::policy {
@@ -52,6 +55,68 @@ std::optional<Written<std::string>> read_api_key(const text::Node& node, Identit
   return header;
 }
 
+// Words that consumer_key, `when` or the root give another meaning. Fields of the root are most likely misplaced.
+constexpr std::array<std::string_view, 11> reserved_names{"global",  "route",    "header", "authenticated",
+                                                          "version", "identity", "tiers",  "anonymous",
+                                                          "methods", "limits",   "exempt"};
+
+Result<std::string> parse_identity_name(std::string_view text) {
+  const auto fits = [](char c) { return base::is_lower(c) || base::is_digit(c) || c == '_'; };
+  if (!base::consists_of(text, fits) || !base::is_lower(text.front()) || text.size() > max_identity_name_length) {
+    return failure(in_quotes(text), fmt::format("a name has at most {} lower-case letters, digits and '_', and begins "
+                                                "with a letter",
+                                                max_identity_name_length));
+  }
+  if (std::ranges::find(reserved_names, text) != reserved_names.end()) {
+    return failure(in_quotes(text), "reserved name: choose another");
+  }
+  return std::string(text);
+}
+
+// { header: NAME, verified: BOOLEAN }
+std::optional<NamedIdentity> read_named_identity(const text::Member& member, Problems& problems) {
+  const std::size_t errors = problems.errors();
+  const auto name = parse_identity_name(member.key.value);
+  if (!name) text::report(name.error(), "identity", member.key.at, problems);
+  text::MapReader map(member.value, member.key.value, problems);
+  (void)map.require("header", "header: X-Org-Id");
+  const auto header = map.header_name("header");
+  const auto verified = map.value("verified", text::Form::number, text::parse_truth);
+  map.finish();
+  if (problems.errors() > errors || !header) return {};
+  return NamedIdentity{*name, header->value, !verified || verified->value};
+}
+
+// Every other field of `identity` names an identity, unless it looks like a misspelled field.
+void read_named_identities(const text::Node& node, text::MapReader& map, Identity& identity, Problems& problems) {
+  const std::vector<std::string> known(identity_fields.begin(), identity_fields.end());
+  for (const text::Member& member : node.members) {
+    const std::string& name = member.key.value;
+    if (std::ranges::find(known, name) != known.end() || !text::did_you_mean(name, known).empty()) continue;
+    if (map.find(name) == nullptr) continue;
+    auto read = read_named_identity(member, problems);
+    if (!read) continue;
+    if (identity.named.size() == max_named_identities) {
+      problems.error(member.key.at, "too many identities: at most {}", max_named_identities);
+      return;
+    }
+    identity.named.push_back(*std::move(read));
+  }
+}
+
+// Two identities that are read from one header would always have the same value.
+void check_distinct_headers(const Identity& identity, Mark at, Problems& problems) {
+  std::vector<std::pair<std::string_view, std::string_view>> seen{{identity.user_header, "user"},
+                                                                  {identity.api_key_header, "api_key"}};
+  for (const NamedIdentity& each : identity.named) {
+    const auto same = std::ranges::find(seen, each.header, &std::pair<std::string_view, std::string_view>::first);
+    if (same != seen.end()) {
+      problems.error(at, "{} and {} cannot be read from the same header, {}", same->second, each.name, each.header);
+    }
+    seen.emplace_back(each.header, each.name);
+  }
+}
+
 void read_ip(const text::Node& node, Identity& identity, Problems& problems) {
   text::MapReader map(node, "ip", problems);
   if (const auto prefix = map.whole("ipv6_prefix", ipv6_prefixes)) {
@@ -88,8 +153,13 @@ PolicySpec read_policy(const text::Node& root, Problems& problems, LimitFields f
   if (const auto* tiers = map.find("tiers")) policy.tiers = read_tiers(*tiers, policy.names.tiers, problems);
   std::vector<std::string> methods;
   if (const auto* more = map.find("methods")) methods = read_methods(*more, problems);
+  if (const auto* exempt = map.find("exempt")) {
+    policy.exemptions = read_exempt(*exempt, policy.names.exempt, policy.identity, &methods, problems);
+  }
   if (const auto* limits = map.require("limits", "limits: and a list of them")) {
-    read_limits(*limits, {.name = {}, .routes = {}, .methods = &methods, .fields = fields}, policy, problems);
+    read_limits(*limits,
+                {.name = {}, .routes = {}, .methods = &methods, .fields = fields, .identity = &policy.identity}, policy,
+                problems);
   }
   map.belongs(identity_fields, "to identity: is its line indented too little?");
   map.belongs(tiers_fields, "to tiers: is its line indented too little?");
@@ -111,10 +181,12 @@ Identity read_identity(const text::Node& node, std::string_view called, Problems
     if (auto header = read_api_key(*api_key, identity, problems)) identity.api_key_header = std::move(header->value);
   }
   if (const auto* ip = map.find("ip")) read_ip(*ip, identity, problems);
+  read_named_identities(node, map, identity, problems);
   map.finish();
   if (identity.user_header == identity.api_key_header) {
     problems.error(node.at, "user and api_key cannot be read from the same header, {}", identity.user_header);
   }
+  check_distinct_headers(identity, node.at, problems);
   return identity;
 }
 

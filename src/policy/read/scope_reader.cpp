@@ -25,27 +25,31 @@ bool is_like_header(std::string_view text) {
   return text.find('-') != std::string_view::npos || (base::is_upper(text.front()));
 }
 
-Result<KeyPart> parse_part(std::string_view text) {
-  static const std::array<std::string, 6> words{"user", "api_key", "ip", "global", "route", "header:NAME"};
+Result<KeyPart> parse_part(std::string_view text, const Identity& identity) {
+  std::vector<std::string> words{"user", "api_key", "ip", "global", "route", "header:NAME"};
   if (text.starts_with(header_prefix)) {
     const auto header = text::parse_header_name(text.substr(header_prefix.size()));
     if (!header) return failure(in_quotes(text), "invalid header name: write it like header:X-User-Id");
     return KeyPart{KeyPart::Kind::header, *header};
   }
-  const auto* found = std::ranges::find(words, text);
+  const auto found = std::ranges::find(words, text);
   if (found < words.end() - 1) return KeyPart{static_cast<KeyPart::Kind>(found - words.begin()), {}};
+  if (identity.find(text) != nullptr) return KeyPart{KeyPart::Kind::identity, std::string(text)};
+  for (const NamedIdentity& each : identity.named) words.push_back(each.name);
   std::string near = text::did_you_mean(text, words);
   if (near.empty() && is_like_header(text)) near = fmt::format(", did you mean 'header:{}'?", text);
   return failure(in_quotes(text),
-                 near.empty() ? "unknown; write user, api_key, ip, global, route or header:NAME" : "unknown" + near);
+                 near.empty()
+                     ? "unknown; write user, api_key, ip, global, route or header:NAME, or define it in identity"
+                     : "unknown" + near);
 }
 
 // Parses key parts that are combined with a plus sign: `a+b`.
-Result<std::vector<KeyPart>> parse_together(std::string_view text) {
+Result<std::vector<KeyPart>> parse_together(std::string_view text, const Identity& identity) {
   std::vector<KeyPart> parts;
   for (std::string_view rest = text;;) {
     const std::size_t plus = rest.find('+');
-    const auto part = parse_part(rest.substr(0, plus));
+    const auto part = parse_part(rest.substr(0, plus), identity);
     if (!part) return tl::unexpected<Error>(part.error());
     if (std::ranges::find(parts, *part) != parts.end()) {
       return failure(in_quotes(text), fmt::format("duplicate {}", text_of(*part)));
@@ -171,7 +175,8 @@ std::optional<std::string> wrong_kind_of_route(std::string_view path) {
 
 }  // namespace
 
-std::optional<Written<ConsumerKey>> read_consumer_key(const text::Node& node, Problems& problems) {
+std::optional<Written<ConsumerKey>> read_consumer_key(const text::Node& node, const Identity& identity,
+                                                      Problems& problems) {
   constexpr std::string_view field = "consumer_key";
   if (node.is_map()) {
     problems.error(node.at, "consumer_key must be a word or a list of words, not a map: write header:NAME");
@@ -182,8 +187,9 @@ std::optional<Written<ConsumerKey>> read_consumer_key(const text::Node& node, Pr
   if (words == nullptr) return {};
   const std::size_t errors = problems.errors();
   ConsumerKey key;
+  const auto parse = [&](std::string_view text) { return parse_together(text, identity); };
   for (const text::Node& word : *words) {
-    auto parts = text::read_value(word, field, text::Form::text, parse_together, problems);
+    auto parts = text::read_value(word, field, text::Form::text, parse, problems);
     if (!parts) continue;
     if (const auto wrong = wrong_next(key, parts->value)) {
       problems.error(word.at, "consumer_key: {}", *wrong);
@@ -193,46 +199,6 @@ std::optional<Written<ConsumerKey>> read_consumer_key(const text::Node& node, Pr
   }
   if (problems.errors() > errors) return {};
   return Written<ConsumerKey>{std::move(key), node.at};
-}
-
-std::optional<Written<When>> read_when(const text::Node& node, Problems& problems) {
-  Written<When> when{{}, node.at};
-  if (node.is_scalar()) {
-    static const std::array<std::string, 2> words{"authenticated", "anonymous"};
-    const auto* found = std::ranges::find(words, node.text);
-    if (found == words.end()) {
-      const std::string near = text::did_you_mean(node.text, words);
-      problems.error(node.at, "when {}: unknown{}", in_quotes(node.text),
-                     near.empty() ? "; write authenticated, anonymous, { ip_in: [...] } or "
-                                    "{ ip_not_in: [...] }, or leave it out"
-                                  : near);
-      return {};
-    }
-    when.value.kind = found == words.begin() ? When::Kind::authenticated : When::Kind::anonymous;
-    return when;
-  }
-  if (!node.is_map()) {
-    problems.error(node.at, "when must be a word or a map, not {}", name_of(node.kind));
-    return {};
-  }
-  const std::size_t errors = problems.errors();
-  text::MapReader map(node, "when", problems);
-  const text::Node* in = map.find("ip_in");
-  const text::Node* not_in = map.find("ip_not_in");
-  map.finish();
-  if (problems.errors() > errors) return {};
-  if ((in == nullptr) == (not_in == nullptr)) {
-    problems.error(node.at, "when must have either ip_in or ip_not_in");
-    return {};
-  }
-  when.value.kind = in != nullptr ? When::Kind::ip_in : When::Kind::ip_not_in;
-  const text::Node& list = in != nullptr ? *in : *not_in;
-  const std::string_view field = in != nullptr ? "ip_in" : "ip_not_in";
-  if (text::items_of(list, field, problems) == nullptr) return {};
-  auto ranges = read_ranges(list, field, problems);
-  if (!ranges) return {};
-  when.value.ranges = *std::move(ranges);
-  return when;
 }
 
 std::optional<std::vector<AddressRange>> read_ranges(const text::Node& node, std::string_view field,

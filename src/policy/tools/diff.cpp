@@ -195,6 +195,7 @@ std::string_view column_text(Direction direction) {
 std::vector<Change> diff(const Ruleset& before, const Ruleset& after, LimitFields fields) {
   Changes changes;
   diff_parts::compare_identity(before, after, changes);
+  diff_parts::compare_exempt(before, after, changes);
   diff_parts::compare_tiers(before, after, changes);
   compare_limits(before, after, fields, changes);
   diff_parts::compare_domains(before, after, changes);

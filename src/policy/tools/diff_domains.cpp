@@ -52,6 +52,9 @@ void compare_headers(const Identity& was, const Identity& is, Changes& changes) 
   };
   header("user", was.user_header, is.user_header);
   header("api_key", was.api_key_header, is.api_key_header);
+  for (const NamedIdentity& each : was.named) {
+    if (const NamedIdentity* now = is.find(each.name)) header(each.name, each.header, now->header);
+  }
   if (was.address_header != is.address_header) {
     report(changes, identity_subject,
            fmt::format("client address read from {} -> {}", was.address_header.value_or("the forwarding headers"),
@@ -257,6 +260,27 @@ const Domain* find_domain(const Ruleset& ruleset, const std::string& name) {
   return found == ruleset.domains.end() ? nullptr : &*found;
 }
 
+// An identity that is added or removed matters only to the limits that name it, and these are compared themselves.
+void compare_named_identities(const Identity& was, const Identity& is, Changes& changes) {
+  for (const NamedIdentity& each : is.named) {
+    const NamedIdentity* const before = was.find(each.name);
+    if (before == nullptr) {
+      report(changes, identity_subject, fmt::format("{} added, read from {}", each.name, each.header),
+             Direction::neutral);
+    } else if (before->verified != each.verified) {
+      report(changes, identity_subject,
+             fmt::format("{} is {}", each.name,
+                         each.verified ? "now verified: only trusted proxies can set it"
+                                       : "no longer verified: any client can choose it"),
+             Direction::different);
+    }
+  }
+  for (const NamedIdentity& each : was.named) {
+    if (is.find(each.name) == nullptr)
+      report(changes, identity_subject, fmt::format("{} removed", each.name), Direction::neutral);
+  }
+}
+
 }  // namespace
 
 void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes) {
@@ -276,6 +300,7 @@ void compare_identity(const Ruleset& before, const Ruleset& after, Changes& chan
                : "api_key is no longer verified: any client can make one up, and it does not authenticate",
            Direction::different);
   }
+  compare_named_identities(was, is, changes);
   if (was.ipv6_prefix != is.ipv6_prefix) {
     const bool matters = counts_by(KeyPart::Kind::ip, before) || counts_by(KeyPart::Kind::ip, after);
     const bool more_share = is.ipv6_prefix < was.ipv6_prefix;
@@ -284,6 +309,29 @@ void compare_identity(const Ruleset& before, const Ruleset& after, Changes& chan
                        more_share ? "more" : "fewer"),
            matters ? direction_of_more(is.ipv6_prefix, was.ipv6_prefix) : Direction::neutral);
   }
+}
+
+void compare_exempt(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const auto texts = [](const Exemptions& exempt) {
+    std::vector<std::string> all;
+    for (const AddressRange& range : exempt.addresses) all.push_back("address " + range.text());
+    for (const IdentityValues& each : exempt.identities) {
+      for (const std::string& value : each.values) all.push_back(each.identity + " " + value);
+    }
+    for (const RouteTemplate& route : exempt.routes) all.push_back("route " + route.text());
+    return all;
+  };
+  const auto compare = [&](const std::vector<std::string>& some, const std::vector<std::string>& others,
+                           std::string_view verb, Direction direction) {
+    for (const std::string& text : some) {
+      if (std::ranges::find(others, text) == others.end())
+        report(changes, "exempt", fmt::format("{} {}", text, verb), direction);
+    }
+  };
+  const auto was = texts(before.exemptions);
+  const auto is = texts(after.exemptions);
+  compare(is, was, "added: no limit covers it", Direction::looser);
+  compare(was, is, "removed: limits cover it again", Direction::tighter);
 }
 
 void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes) {

@@ -223,6 +223,28 @@ void compare_routes(const LimitComparison& limits) {
   report(added.covered, "now listed, covered before", unless_key(Direction::neutral));
 }
 
+void compare_except(const LimitComparison& limits) {
+  const auto& was = limits.before.limit.except;
+  const auto& is = limits.after.limit.except;
+  const auto report_new = [&](const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others,
+                              std::string_view what, Direction direction) {
+    std::vector<RouteTemplate> excluded_anyway;
+    std::vector<RouteTemplate> changed;
+    for (const RouteTemplate& route : some) {
+      if (has_route(others, route)) continue;
+      const bool is_inside = std::ranges::any_of(others, [&](const auto& other) { return covers(other, route); });
+      (is_inside ? excluded_anyway : changed).push_back(route);
+    }
+    if (!changed.empty()) limits.report(fmt::format("except {} {}", routes_text(changed), what), direction);
+    if (!excluded_anyway.empty()) {
+      limits.report(fmt::format("except {} {}, excluded anyway", routes_text(excluded_anyway), what),
+                    Direction::neutral);
+    }
+  };
+  report_new(was, is, "removed", Direction::tighter);
+  report_new(is, was, "added", Direction::looser);
+}
+
 void compare_missing(const LimitComparison& limits) {
   const CompiledLimit& was = limits.before.limit;
   const CompiledLimit& is = limits.after.limit;

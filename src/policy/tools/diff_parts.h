@@ -51,11 +51,13 @@ void compare_limit(const Side& before, const Side& after, LimitFields fields, Ch
 
 // Defined in diff_limit.cpp, for fields with more than one kind of change. limit_fields.cpp compares the others.
 void compare_routes(const LimitComparison& limits);
+void compare_except(const LimitComparison& limits);
 void compare_missing(const LimitComparison& limits);
 void compare_cost(const LimitComparison& limits);
 
 // Defined in diff_domains.cpp.
 void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes);
+void compare_exempt(const Ruleset& before, const Ruleset& after, Changes& changes);
 void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes);
 void compare_domains(const Ruleset& before, const Ruleset& after, Changes& changes);
 

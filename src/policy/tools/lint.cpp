@@ -29,7 +29,16 @@ constexpr std::array<Caller, 4> callers{{
 bool holds(const When& when, Caller caller, const When& known, const Identity& identity) {
   if (when.kind == When::Kind::authenticated) return is_authenticated(caller, identity);
   if (when.kind == When::Kind::anonymous) return !is_authenticated(caller, identity);
-  return includes(when, known);
+  if (includes(when, known)) return true;
+  const auto part_holds = [&](const When& part) { return holds(part, caller, known, identity); };
+  if (when.kind == When::Kind::all) return std::ranges::all_of(when.conditions, part_holds);
+  return when.kind == When::Kind::any && std::ranges::any_of(when.conditions, part_holds);
+}
+
+// False if `when` holds for no caller of this kind.
+bool may_hold(const When& when, Caller caller, const Identity& identity) {
+  const bool is_known = is_authenticated(caller, identity);
+  return !requires_kind(when, is_known ? When::Kind::anonymous : When::Kind::authenticated);
 }
 
 // True if the limit can deny a request of the default tier.
@@ -47,7 +56,7 @@ bool takes_in(const CompiledLimit& other, Caller caller, const Subject& subject)
 bool is_open(const Subject& subject, const RouteTemplate& route) {
   return std::ranges::any_of(callers, [&](Caller caller) {
     const CompiledLimit& limit = subject.limit;
-    if (!holds(limit.when, caller, limit.when, subject.ruleset.identity)) return false;
+    if (!may_hold(limit.when, caller, subject.ruleset.identity)) return false;
     if (key_of(caller, limit.consumer_key) != nullptr) return false;
     const auto* other = subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
       return entry.limit != nullptr && is_enforced(*entry.limit) && takes_in(*entry.limit, caller, subject);
@@ -140,6 +149,10 @@ bool always_first(const CompiledLimit& a, const CompiledLimit& b) {
     return l && l->algorithm() == Algorithm::leaky_bucket_queue;
   };
   if (std::ranges::any_of(b.live.by_tier, delays)) return false;
+  const auto is_excluded_in_b = [&](const RouteTemplate& route) {
+    return std::ranges::any_of(b.except, [&](const RouteTemplate& other) { return covers(other, route); });
+  };
+  if (!std::ranges::all_of(a.except, is_excluded_in_b)) return false;
   return charges_no_less(a.cost, b.cost) && holds_no_less(a, b) && is_stricter_for_all(a, b) &&
          covers_routes(a.routes, b.routes);
 }
@@ -150,10 +163,11 @@ bool never_matches(const Subject& subject) {
   const auto& alternatives = limit.consumer_key.alternatives;
   if (limit.missing != Missing::skip) return false;
   return std::ranges::none_of(callers, [&](Caller caller) {
-    if (!holds(limit.when, caller, limit.when, subject.ruleset.identity)) return false;
+    if (!may_hold(limit.when, caller, subject.ruleset.identity)) return false;
     return std::ranges::any_of(alternatives, [&](const std::vector<KeyPart>& parts) {
       return std::ranges::all_of(parts, [&](const KeyPart& part) {
-        return part.kind == KeyPart::Kind::header || key_of(caller, ConsumerKey{{{part}}}) != nullptr;
+        return part.kind == KeyPart::Kind::header || part.kind == KeyPart::Kind::identity ||
+               key_of(caller, ConsumerKey{{{part}}}) != nullptr;
       });
     });
   });
@@ -275,7 +289,13 @@ const RouteIndex::Entry* RouteIndex::find(const RouteTemplate& route, bool cover
     const auto [at, depth] = ahead.back();
     ahead.pop_back();
     for (const Entry& entry : nodes_[at].entries) {
-      const bool matches = covering ? covers(entry.route, route) : overlap(entry.route, route);
+      // A limit that excludes a part of the route does not cover it.
+      const auto excludes = [&] {
+        return entry.limit != nullptr && std::ranges::any_of(entry.limit->except, [&](const RouteTemplate& except) {
+                 return overlap(except, route);
+               });
+      };
+      const bool matches = covering ? covers(entry.route, route) && !excludes() : overlap(entry.route, route);
       if (matches && predicate(entry)) return &entry;
     }
     const bool inside = depth < route.segments.size();

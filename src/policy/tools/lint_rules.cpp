@@ -45,7 +45,7 @@ bool is_by_ip_alone(const ConsumerKey& key) {
 }
 
 bool knows_callers(const CompiledLimit& limit, const Identity& identity) {
-  if (limit.when.kind == When::Kind::anonymous) return false;
+  if (requires_kind(limit.when, When::Kind::anonymous)) return false;
   return has_part(limit.consumer_key, Kind::user) ||
          (identity.api_key_verified && has_part(limit.consumer_key, Kind::api_key));
 }
@@ -73,11 +73,13 @@ Informed informed(const Subject& subject) {
   return {};
 }
 
-// The part of the key that any client can choose; nullptr if none. That is a header, or an unverified api_key that is
-// not combined with a user or an address.
+// The part of the key that any client can choose; nullptr if none. That is a header, an unverified identity, or an
+// unverified api_key that is not combined with a user or an address.
 const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& identity) {
-  const auto header = std::ranges::find_if(parts, [](const KeyPart& p) { return p.kind == Kind::header; });
-  if (header != parts.end()) return &*header;
+  const auto chosen = std::ranges::find_if(parts, [&](const KeyPart& p) {
+    return p.kind == Kind::header || (p.kind == Kind::identity && !identity.is_verified(p.name));
+  });
+  if (chosen != parts.end()) return &*chosen;
   if (identity.api_key_verified || contains(parts, Kind::user) || contains(parts, Kind::ip)) return nullptr;
   const auto key = std::ranges::find_if(parts, [](const KeyPart& p) { return p.kind == Kind::api_key; });
   return key != parts.end() ? &*key : nullptr;
@@ -104,7 +106,7 @@ bool is_counted_elsewhere(const Subject& subject, Caller caller) {
 // True if a client that makes up its key is counted elsewhere. Only anonymous clients matter, unless the limit is for
 // authenticated callers alone: a client cannot make up identities.
 bool is_bounded_elsewhere(const Subject& subject, const KeyPart& chosen) {
-  if (subject.limit.when.kind == When::Kind::authenticated) {
+  if (requires_kind(subject.limit.when, When::Kind::authenticated)) {
     return is_counted_elsewhere(subject, {.user = true, .api_key = false});
   }
   return is_counted_elsewhere(subject, {.user = false, .api_key = true}) &&
@@ -118,10 +120,29 @@ std::string_view better_key(const std::string& header, const Identity& identity)
   return header == "x-forwarded-for" ? "use ip, which reads it from trusted proxies only" : "";
 }
 
-void warn_of_header(const Subject& subject, const KeyPart& part, Problems& problems) {
-  const std::string_view better = better_key(part.header, subject.ruleset.identity);
-  if (better.empty() && is_bounded_elsewhere(subject, part)) return;
-  const std::string_view advice = better.empty() ? "add a limit by ip or user on the same routes" : better;
+// Suggests the named identity that is read from this header; empty if there is none.
+std::string better_identity(const std::string& header, const Identity& identity) {
+  const auto found = std::ranges::find(identity.named, header, &NamedIdentity::header);
+  if (found == identity.named.end() || !found->verified) return "";
+  return fmt::format("use {}, which is read from trusted proxies only", found->name);
+}
+
+void warn_of_chosen_part(const Subject& subject, const KeyPart& part, Problems& problems) {
+  const Identity& identity = subject.ruleset.identity;
+  std::string advice;
+  if (part.kind == Kind::header) advice = better_key(part.name, identity);
+  if (part.kind == Kind::header && advice.empty()) advice = better_identity(part.name, identity);
+  if (advice.empty() && is_bounded_elsewhere(subject, part)) return;
+  if (advice.empty() && part.kind == Kind::identity) {
+    advice = fmt::format(
+        "remove 'verified: false' in {}.{} if the proxy sets the header, or add a limit by ip or user "
+        "on the same routes",
+        subject.policy.names.identity, part.name);
+  }
+  if (advice.empty()) {
+    advice = fmt::format("add a limit by ip or user on the same routes, or define it in {} if the proxy sets it",
+                         subject.policy.names.identity);
+  }
   problems.warning(
       position_of_key(subject.written), rule::unverified_key,
       "'{}' is keyed by {}, which any client can choose: a client that sends a new value with each request "
@@ -230,8 +251,8 @@ Mark position_of_key(const LimitSpec& written) {
 
 void ip_alone(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
-  if (!is_by_ip_alone(limit.consumer_key) || limit.when.kind == When::Kind::anonymous) return;
-  if (limit.when.kind == When::Kind::authenticated) {
+  if (!is_by_ip_alone(limit.consumer_key) || requires_kind(limit.when, When::Kind::anonymous)) return;
+  if (requires_kind(limit.when, When::Kind::authenticated)) {
     problems.warning(position_of_key(subject.written), rule::ip_alone,
                      "'{}' is keyed by ip alone although its callers are authenticated: all users behind one address "
                      "share a counter; use consumer_key: user",
@@ -250,9 +271,10 @@ void chosen_key(const Subject& subject, Problems& problems) {
   for (const std::vector<KeyPart>& parts : subject.limit.consumer_key.alternatives) {
     const KeyPart* part = chosen_part(parts, subject.ruleset.identity);
     if (part == nullptr) continue;
-    if (part->kind == Kind::header) {
-      if (!is_among(part->header, path_headers)) warn_of_header(subject, *part, problems);
-    } else if (subject.limit.when.kind != When::Kind::authenticated && !is_bounded_elsewhere(subject, *part)) {
+    if (part->kind != Kind::api_key) {
+      const bool is_path = part->kind == Kind::header && is_among(part->name, path_headers);  // raw_path() warns
+      if (!is_path) warn_of_chosen_part(subject, *part, problems);
+    } else if (!requires_kind(subject.limit.when, When::Kind::authenticated) && !is_bounded_elsewhere(subject, *part)) {
       warn_of_api_key(subject, problems);
     }
   }
@@ -276,7 +298,7 @@ void penalty_on_chosen_key(const Subject& subject, Problems& problems) {
 void raw_path(const Subject& subject, Problems& problems) {
   for (const std::vector<KeyPart>& parts : subject.limit.consumer_key.alternatives) {
     for (const KeyPart& part : parts) {
-      if (part.kind != Kind::header || !is_among(part.header, path_headers)) continue;
+      if (part.kind != Kind::header || !is_among(part.name, path_headers)) continue;
       problems.warning(position_of_key(subject.written), rule::raw_path_key,
                        "'{}' is keyed by {}, a raw path: every id and every spelling has its own counter; use route, "
                        "which is the template",

@@ -29,9 +29,26 @@ constexpr std::string_view schema_head = R"({
     "duration": { "type": "string", "pattern": "^[1-9][0-9]*(ms|s|sec|min|m|h|day)$", "examples": ["30s", "10min", "1h"] },
     "ranges": { "type": "array", "items": { "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }, "maxItems": 10000 },
     "header": { "type": "object", "required": ["header"], "additionalProperties": false, "properties": { "header": { "$ref": "#/$defs/header_name" } } },
+    "condition": { "anyOf": [
+      { "enum": ["authenticated", "anonymous"] },
+      { "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": {
+        "ip_in": { "$ref": "#/$defs/ranges", "minItems": 1 },
+        "ip_not_in": { "$ref": "#/$defs/ranges", "minItems": 1 },
+        "identified_by": { "type": "string" },
+        "identity_in": { "$ref": "#/$defs/identity_values", "maxProperties": 1 },
+        "all": { "type": "array", "minItems": 2, "maxItems": 64, "uniqueItems": true, "items": { "$ref": "#/$defs/condition" } },
+        "any": { "type": "array", "minItems": 2, "maxItems": 64, "uniqueItems": true, "items": { "$ref": "#/$defs/condition" } },
+        "not": { "$ref": "#/$defs/condition" }
+      } }
+    ] },
+    "identity_values": {
+      "description": "Values by identity: user, api_key, or a name that `identity` defines.",
+      "type": "object", "minProperties": 1, "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$" },
+      "additionalProperties": { "type": "array", "minItems": 1, "maxItems": 10000, "uniqueItems": true, "items": { "type": ["string", "number", "boolean"], "minLength": 1 } }
+    },
     "key": {
       "type": "string",
-      "pattern": "^(user|api_key|ip|global|route|header:[A-Za-z0-9!#$%&'*.^_`|~-]+)([+](user|api_key|ip|global|route|header:[A-Za-z0-9!#$%&'*.^_`|~-]+))*$"
+      "pattern": "^([a-z][a-z0-9_]*|header:[A-Za-z0-9!#$%&'*.^_`|~-]+)([+]([a-z][a-z0-9_]*|header:[A-Za-z0-9!#$%&'*.^_`|~-]+))*$"
     })";
 
 constexpr std::string_view schema_root = R"(
@@ -40,7 +57,7 @@ constexpr std::string_view schema_root = R"(
     "version": { "const": 1, "description": "The version of the policy language." },
     "identity": {
       "description": "Where the identity of callers is read from, and which proxies are trusted.",
-      "type": "object", "additionalProperties": false, "properties": {
+      "type": "object", "properties": {
         "trusted_proxies": { "description": "User, tier, cost and forwarded address are read from these only. Default: loopback.", "$ref": "#/$defs/ranges" },
         "user": { "$ref": "#/$defs/header" },
         "api_key": { "type": "object", "additionalProperties": false, "properties": {
@@ -51,6 +68,14 @@ constexpr std::string_view schema_root = R"(
           "ipv6_prefix": { "type": "integer", "minimum": 1, "maximum": 128, "default": 64 },
           "header": { "description": "The only header that names the client's address.", "$ref": "#/$defs/header_name" }
         } }
+      },
+      "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$", "maxLength": 32 },
+      "additionalProperties": {
+        "description": "A named identity, usable as a key and in conditions.",
+        "type": "object", "required": ["header"], "additionalProperties": false, "properties": {
+          "header": { "$ref": "#/$defs/header_name" },
+          "verified": { "description": "False if any client can set the header; otherwise it is read from trusted proxies only.", "type": "boolean", "default": true }
+        }
       }
     },
     "tiers": { "type": "object", "additionalProperties": false, "properties": {
@@ -58,6 +83,14 @@ constexpr std::string_view schema_root = R"(
       "default": { "$ref": "#/$defs/name" },
       "names": { "description": "All tiers. An override for any other tier is then an error.", "type": "array", "minItems": 1, "uniqueItems": true, "items": { "$ref": "#/$defs/name" } }
     } },
+    "exempt": {
+      "description": "Requests that no limit covers.",
+      "type": "object", "minProperties": 1, "additionalProperties": false, "properties": {
+        "addresses": { "$ref": "#/$defs/ranges", "minItems": 1 },
+        "identities": { "$ref": "#/$defs/identity_values" },
+        "routes": { "type": "array", "minItems": 1, "maxItems": 100, "items": { "type": "string" } }
+      }
+    },
     "methods": {
       "description": "Methods that routes may use in addition to the IANA registry.",
       "type": "array", "minItems": 1, "maxItems": 100,

@@ -108,7 +108,7 @@ bool stricter_by_holds(const Limit& a, const Limit& b) noexcept {
 bool is_present(const KeyPart& part, Caller caller) noexcept {
   if (part.kind == KeyPart::Kind::user) return caller.user;
   if (part.kind == KeyPart::Kind::api_key) return caller.api_key;
-  return part.kind != KeyPart::Kind::header;
+  return part.kind != KeyPart::Kind::header && part.kind != KeyPart::Kind::identity;
 }
 
 bool within(const AddressRange& narrow, const AddressRange& wide) noexcept {
@@ -184,10 +184,36 @@ bool covers_routes(const std::vector<RouteTemplate>& wide, const std::vector<Rou
 }
 
 bool includes(const When& a, const When& b) {
-  if (a.kind == When::Kind::always || a == b) return true;
+  using Kind = When::Kind;
+  if (a.kind == Kind::always || a == b) return true;
+  // Each of these is sufficient; a condition is split on the side where the parts lose nothing first.
+  if (b.kind == Kind::any)
+    return std::ranges::all_of(b.conditions, [&](const When& each) { return includes(a, each); });
+  if (a.kind == Kind::all)
+    return std::ranges::all_of(a.conditions, [&](const When& each) { return includes(each, b); });
+  if (a.kind == Kind::any && std::ranges::any_of(a.conditions, [&](const When& each) { return includes(each, b); }))
+    return true;
+  if (b.kind == Kind::all)
+    return std::ranges::any_of(b.conditions, [&](const When& each) { return includes(a, each); });
+  if (a.kind == Kind::identified_by && b.kind == Kind::identity_in) return a.identity == b.identity;
   if (a.kind != b.kind) return false;
-  if (a.kind == When::Kind::ip_in) return all_within(b.ranges, a.ranges);
-  return a.kind == When::Kind::ip_not_in && all_within(a.ranges, b.ranges);
+  switch (a.kind) {
+    case Kind::ip_in:
+      return all_within(b.ranges, a.ranges);
+    case Kind::ip_not_in:
+      return all_within(a.ranges, b.ranges);
+    case Kind::identity_in:
+      return a.identity == b.identity && std::ranges::includes(a.values, b.values);
+    case Kind::negation:
+      return includes(b.conditions.front(), a.conditions.front());
+    default:
+      return false;
+  }
+}
+
+bool requires_kind(const When& when, When::Kind kind) noexcept {
+  if (when.kind != When::Kind::all) return when.kind == kind;
+  return std::ranges::any_of(when.conditions, [&](const When& each) { return requires_kind(each, kind); });
 }
 
 bool at_least_as_coarse(Consumers a, Consumers b) {

@@ -28,7 +28,8 @@ struct Terms {
 
 [[nodiscard]] bool at_least_as_strict(const Terms& a, const Terms& b) noexcept;
 
-// A kind of caller. It is assumed to send no header that a limit is keyed by, since a client can always omit it.
+// A kind of caller. It is assumed to have no header and no named identity that a limit is keyed by, since a client can
+// always omit them.
 struct Caller {
   bool user = false;     // identified by a trusted source
   bool api_key = false;  // sends an API key, verified or not
@@ -50,6 +51,9 @@ struct Caller {
 
 // True if `a` holds for every request for which `b` holds.
 [[nodiscard]] bool includes(const When& a, const When& b);
+
+// True if `when` holds only where a condition of this kind holds: it is one, or has one among its `all`.
+[[nodiscard]] bool requires_kind(const When& when, When::Kind kind) noexcept;
 
 struct Consumers {
   const ConsumerKey& key;

@@ -106,10 +106,20 @@ export class LimitView {
     if (!point || !this.limit) return;
     const minute = this.model.lastMinute(this.points);
     this.tiles.rate.set(short(point.decisions), `${short(minute.decisions)} in the last minute`);
+    const isShadow = this.limit.mode === "shadow";
+    this.tiles.denied.rename(isShadow ? "Would deny per second" : "Denied per second");
+    this.tiles.share.rename(isShadow ? "Share it would deny" : "Share denied");
+    if (isShadow) return this.drawShadow(point, minute);
     this.tiles.denied.set(short(point.denied), `${short(minute.denied)} in the last minute`,
       point.denied > 0 ? "alarm" : null);
-    this.tiles.share.set(share(minute.denied, minute.decisions), "in the last minute",
+    this.tiles.share.set(share(minute.denied, minute.decisions), "of its decisions in the last minute",
       minute.denied > 0 ? "alarm" : null);
+  }
+
+  // A limit in shadow mode denies nothing: its tiles say what it would deny.
+  drawShadow(point, minute) {
+    this.tiles.denied.set(short(point.shadow_denied), `${short(minute.shadow_denied)} in the last minute`);
+    this.tiles.share.set(share(minute.shadow_denied, minute.decisions), "of its decisions in the last minute");
   }
 
   take(limit) {

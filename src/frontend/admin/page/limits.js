@@ -131,7 +131,7 @@ function table() {
        tone: (limit) => (limit.traffic.denied > 0 ? "alarm" : null)},
       {id: "headroom", title: "Headroom", wide: true,
        hint: "Share remaining after each decision, since startup", draw: drawHeadroom},
-      {id: "shadow", title: "Shadow denied", number: true, wide: true,
+      {id: "shadow", title: "Would deny", number: true, wide: true,
        hint: "Decisions that a shadow limit would have denied in the last minute",
        value: (limit) => (limit.mode === "shadow" ? limit.traffic.shadow_denied : null),
        text: (limit) => (limit.mode === "shadow" ? short(limit.traffic.shadow_denied) : none)},

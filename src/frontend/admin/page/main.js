@@ -6,7 +6,7 @@ import {ConsumerView} from "./consumer.js";
 import {askForToken} from "./dialogs.js";
 import {element, replace, setText} from "./dom.js";
 import {EventsView} from "./events.js";
-import {clock, digest, duration} from "./format.js";
+import {clock, count, digest, duration, when} from "./format.js";
 import {LimitView} from "./limit.js";
 import {LimitsView} from "./limits.js";
 import {Model} from "./model.js";
@@ -85,8 +85,18 @@ function drawNode() {
   if (!status) return;
   const up = Math.max(1, (model.now - Date.parse(status.started_at)) / 1000);
   const pairs = [["Version", status.version], ["Up", duration(up)],
-                 ["Policy", digest(status.policy.digest)], ["Limits", String(status.policy.limits)]];
+                 ["Policy", digest(status.policy.digest)], ["Limits", count(status.policy.limits)]];
+  showRejected(status.last_reload);
   replace(byId("node"), pairs.map(([name, value]) => [element("dt", {}, name), element("dd", {title: value}, value)]));
+}
+
+// Says on every view that the files on disk are not what is in effect.
+function showRejected(reload) {
+  const banner = byId("rejected");
+  banner.hidden = !reload || reload.applied;
+  if (banner.hidden) return;
+  setText(banner.querySelector("span"),
+    `Reload rejected at ${when(reload.at)} UTC; the previous configuration stays active: ${reload.error}`);
 }
 
 function draw() {

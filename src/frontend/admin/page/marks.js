@@ -32,7 +32,7 @@ export function sparkline(values, length) {
     svg("path", {class: "area denied", d: outline((value) => value.part)}));
 }
 
-// bars: [{label, value}], with labels below, and values in titles for screen readers.
+// bars: [{label, value}], with labels below, an axis of counts to the left, and values in titles for screen readers.
 export class Histogram {
   constructor(title) {
     this.node = element("div", {class: "histogram", role: "img", "aria-label": title});
@@ -40,7 +40,9 @@ export class Histogram {
 
   draw(bars, look) {
     const most = bars.reduce((max, each) => Math.max(max, each.value), 1);
-    replace(this.node, bars.map((each) => element("div", {title: `${each.label}: ${count(each.value)}`},
+    const axis = element("div", {class: "axis", "aria-hidden": "true"}, element("span", {}, count(most)),
+      element("span", {}, "0"));
+    replace(this.node, axis, bars.map((each) => element("div", {title: `${each.label}: ${count(each.value)}`},
       svg("svg", {viewBox: "0 0 1 100", preserveAspectRatio: "none"},
         svg("rect", {class: look(each), x: 0, width: 1, y: 100 - (100 * each.value) / most,
                      height: each.value > 0 ? Math.max(1, (100 * each.value) / most) : 0})),

@@ -4,8 +4,8 @@ import {get} from "./api.js";
 
 const KEPT = 600;  // seconds
 
-const COLUMNS = ["seconds", "requests", "decisions", "denied", "shadow_denied", "p50", "p99", "connections", "used",
-                 "resident", "store"];
+const COLUMNS = ["seconds", "requests", "evaluated", "denied_requests", "decisions", "denied", "shadow_denied", "p50",
+                 "p99", "connections", "used", "resident", "store"];
 
 // Converts counts to rates by the measured length of the second. `counted` has the counts.
 function pointOf(second) {
@@ -13,6 +13,7 @@ function pointOf(second) {
   return {
     at: Date.parse(second.at),
     requests: per(second.requests),
+    denied_requests: per(second.denied_requests ?? 0),
     decisions: per(second.decisions),
     denied: per(second.denied),
     admitted: per(second.decisions - second.denied),
@@ -21,7 +22,8 @@ function pointOf(second) {
     connections: second.connections,
     used: second.used, resident: second.resident,
     store: second.store,
-    counted: {decisions: second.decisions, denied: second.denied},
+    counted: {evaluated: second.evaluated ?? 0, denied_requests: second.denied_requests ?? 0,
+              decisions: second.decisions, denied: second.denied, shadow_denied: second.shadow_denied},
   };
 }
 
@@ -70,11 +72,10 @@ export class Model {
   // The counts of the last minute.
   lastMinute(points = this.points) {
     const from = (points.at(-1)?.at ?? 0) - 60e3;
-    const sum = {decisions: 0, denied: 0};
+    const sum = {evaluated: 0, denied_requests: 0, decisions: 0, denied: 0, shadow_denied: 0};
     for (const {at, counted} of points) {
       if (at <= from) continue;
-      sum.decisions += counted.decisions;
-      sum.denied += counted.denied;
+      for (const key of Object.keys(sum)) sum[key] += counted[key];
     }
     return sum;
   }

@@ -19,8 +19,8 @@ export class NowView {
     this.model = model;
     this.tiles = {
       decisions: new Tile("Decisions/s", "One decision per request and limit"),
-      denied: new Tile("Denied per second"),
-      share: new Tile("Share denied", "Share of the decisions in the last minute"),
+      denied: new Tile("Denied per second", "Denied requests; each counts once, whatever the number of limits"),
+      share: new Tile("Share denied", "Share of the requests in the last minute"),
       time: new Tile("Decision time", "Time per decision, in the last second with decisions"),
       connections: new Tile("Connections", "Open connections on all other listeners"),
       memory: new Tile("State memory"),
@@ -77,9 +77,10 @@ export class NowView {
     if (!point) return;
     const minute = model.lastMinute();
     tiles.decisions.set(short(point.decisions), `${short(point.requests)} requests per second`);
-    tiles.denied.set(short(point.denied), `${short(minute.denied)} in the last minute`,
-      point.denied > 0 ? "alarm" : null);
-    tiles.share.set(share(minute.denied, minute.decisions), "in the last minute", minute.denied > 0 ? "alarm" : null);
+    tiles.denied.set(short(point.denied_requests), `${short(minute.denied_requests)} in the last minute`,
+      point.denied_requests > 0 ? "alarm" : null);
+    tiles.share.set(share(minute.denied_requests, minute.evaluated), "of requests in the last minute",
+      minute.denied_requests > 0 ? "alarm" : null);
     const timed = model.points.findLast((each) => each.p50 !== null);
     tiles.time.set(latency(timed?.p50), timed ? `median; 99 %: ${latency(timed.p99)}` : "no decisions yet");
     tiles.connections.set(count(point.connections), "open now");

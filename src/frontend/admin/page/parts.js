@@ -16,11 +16,17 @@ export function card(title, {width = "", note = null, right = null} = {}, ...con
 // A number with its name above and a remark below.
 export class Tile {
   constructor(name, hint = null) {
+    this.name = element("span", {}, name);
     this.value = element("b");
     this.note = element("span");
     this.mark = element("div");
     this.node = element("div", {class: "tile", title: hint, "data-tile": name},
-      element("span", {}, name), this.value, this.note, this.mark);
+      this.name, this.value, this.note, this.mark);
+  }
+
+  rename(name) {
+    setText(this.name, name);
+    this.node.dataset.tile = name;
   }
 
   set(value, note = "", mood = null, mark = null) {

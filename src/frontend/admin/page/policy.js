@@ -3,7 +3,7 @@
 import {get, hasToken, post} from "./api.js";
 import {askForToken, confirm, withToken} from "./dialogs.js";
 import {element, redraw, replace} from "./dom.js";
-import {digest, plural, when} from "./format.js";
+import {count, digest, plural, when} from "./format.js";
 import {badge, card, code, empty, facts, head, limitLink, message, problems} from "./parts.js";
 import {Poll} from "./poll.js";
 import {Table} from "./table.js";
@@ -81,7 +81,7 @@ function runningOf({running, last_reload: last}) {
       ["Set by", running.origin],
       ["Digest", element("code", {title: running.digest}, digest(running.digest))],
       ["Loaded", `${when(running.loaded_at)} UTC`],
-      ["Limits", String(running.limits)],
+      ["Limits", count(running.limits)],
       ["Last reload", last && `${when(last.at)} UTC, ${last.applied ? "succeeded" : "rejected"}`],
     ]),
     element("h3", {}, "Lint"),

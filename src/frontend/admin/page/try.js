@@ -97,6 +97,7 @@ function resultOf({request, caller, limits}) {
         : `${caller.sender}, ${caller.sender_is_trusted ? "a trusted proxy" : "not a trusted proxy"}`],
       ["User", caller.user],
       ["API key", caller.api_key],
+      ...Object.entries(caller.identities ?? {}),
       ["Authenticated", caller.authenticated ? "yes" : "no"],
       ["Tier", caller.tier_is_unknown ? `${caller.tier} (the requested tier is unknown)` : caller.tier],
       ["Headers ignored", caller.ignored_headers.length > 0

@@ -28,7 +28,8 @@ using Operations = std::vector<const Operation*>;
 constexpr std::string_view limit_field = "x-rate-limit";
 constexpr std::string_view identity_field = "x-rate-limit-identity";
 constexpr std::string_view tiers_field = "x-rate-limit-tiers";
-constexpr std::array<std::string_view, 3> our_fields{limit_field, identity_field, tiers_field};
+constexpr std::string_view exempt_field = "x-rate-limit-exempt";
+constexpr std::array<std::string_view, 4> our_fields{limit_field, identity_field, tiers_field, exempt_field};
 
 // Folds letter case, dashes, underscores, dots and spaces.
 std::string folded(std::string_view name) {
@@ -72,6 +73,7 @@ std::string_view meant_at_root(std::string_view name) {
   }
   if (text == "identity") return identity_field;
   if (text == "tiers" || text == "tier") return tiers_field;
+  if (text == "exempt") return exempt_field;
   return text == "limits" || text == "limit" ? limit_field : std::string_view();
 }
 
@@ -195,6 +197,9 @@ class Limits {
   Limits(References& references, LimitFields fields, Problems& problems)
       : references_(references), fields_(fields), problems_(problems) {}
 
+  // Sets the identities that limits may name. They must outlive this object.
+  void set_identity(const Identity& identity) noexcept { identity_ = &identity; }
+
   // Reads one limit, a list of them, or a reference to either. `operations` must outlive the call of take(). Limits
   // without a name of their own get `name`.
   void read(const text::Node& value, const Written<std::string>& name, const Operations& operations) {
@@ -235,8 +240,10 @@ class Limits {
                       "{} cannot be a limit name (printable ASCII, at most {} characters): give the limit a name",
                       in_quotes(name.value), text::max_name_length);
     } else if (is_new) {
-      auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>(), .fields = fields_},
-                              problems_);
+      auto limit = read_limit(
+          node,
+          {.name = name, .routes = std::vector<Written<RouteTemplate>>(), .fields = fields_, .identity = identity_},
+          problems_);
       if (limit) {
         known->second = all_.size();
         all_.push_back({*std::move(limit), {}, {}});
@@ -282,6 +289,7 @@ class Limits {
 
   References& references_;
   LimitFields fields_;
+  const Identity* identity_ = nullptr;
   Problems& problems_;
   std::vector<Collected> all_;
   std::map<std::pair<const text::Node*, std::string>, std::optional<std::size_t>>
@@ -313,11 +321,12 @@ class Reader {
 
   PolicySpec read() {
     PolicySpec policy;
-    policy.names = {.identity = identity_field, .tiers = tiers_field};
+    policy.names = {.identity = identity_field, .tiers = tiers_field, .exempt = exempt_field};
     policy.identity = Identity::defaults();
     check_extensions(root_, Level::root, problems_);
     check_misplaced(root_, problems_);
     read_caller(policy);
+    limits_.set_identity(policy.identity);
     read_root_limits();
     for (const PathItem& item : items_) read_item(item);
     if (!found_ && !problems_.any_error())
@@ -340,6 +349,9 @@ class Reader {
       policy.identity = read_identity(*identity, identity_field, problems_);
     }
     if (const text::Node* tiers = follow(tiers_field)) policy.tiers = read_tiers(*tiers, tiers_field, problems_);
+    if (const text::Node* exempt = follow(exempt_field)) {
+      policy.exemptions = read_exempt(*exempt, exempt_field, policy.identity, nullptr, problems_);
+    }
   }
 
   void read_root_limits() {
