@@ -49,6 +49,8 @@ class Counters {
   base::Counter ignored_headers;  // requests with headers that only a trusted proxy may set
   base::Counter unknown_tiers;
   base::Counter uncovered;
+  base::Counter blocked;     // requests that an operator's block denied
+  base::Counter overridden;  // decisions by the numbers of an override
 
  private:
   std::unique_ptr<EventCounts[]> rows_;

@@ -156,6 +156,8 @@ void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Ins
   if (matched.caller.ignored_headers) counters_->ignored_headers.raise();
   if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();
   if (verdict.reason == Reason::uncovered) counters_->uncovered.raise();
+  if (verdict.reason == Reason::blocked_by_operator) counters_->blocked.raise();
+  if (!matched.replacements.empty()) counters_->overridden.raise(matched.replacements.size());
   for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
     const Outcome& outcome = verdict.outcomes[i];
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

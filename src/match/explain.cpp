@@ -37,9 +37,13 @@ std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimi
              (limit.missing == policy::Missing::deny ? ", and the limit denies requests without it"
                                                      : ", and the limit skips requests without it");
     case Exemption::unlimited:
+      if (exempt.exception != 0) return "an override makes this consumer unlimited";
       return "tier '" + tier + "' is unlimited";
     case Exemption::banned:
+      if (exempt.exception != 0) return "an override bans this consumer";
       return limit.live.by_tier.size() > 1 ? "it bans tier '" + tier + "'" : "it bans every request";
+    case Exemption::blocked:
+      break;
   }
   return {};
 }
@@ -67,35 +71,40 @@ std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Q
 
 }  // namespace
 
-Explanation explain(const Matcher& matcher, const Query& query) {
+Explanation explain(const Matcher& matcher, const Query& query, const ExceptionsAt& exceptions) {
   const policy::Ruleset& ruleset = matcher.ruleset();
   MatchScratch scratch(matcher);
   Matched matched;
-  matcher.match(query, scratch, matched);
+  matcher.match(query, scratch, matched, exceptions);
 
   Explanation explanation;
   explanation.outcome = explain_outcome(ruleset, matched);
   explanation.route = matcher.labels()[matched.label];
   explanation.caller = matched.caller;
+  if (matched.denied_by == by_block) explanation.block = matched.block.number;
   explanation.tier = ruleset.tiers.names[matched.caller.tier];
   if (!matched.caller.trusted) explanation.ignored_headers = ignored_headers(ruleset, query);
   for (std::uint32_t i = 0; i < ruleset.limits.size(); ++i) {
     const policy::CompiledLimit& limit = ruleset.limits[i];
     LimitExplanation& part = explanation.limits.emplace_back();
     part.limit = i;
-    part.why_not = limit.by_descriptor() ? "it is reached by descriptors only" : "none of its routes matches";
+    part.why_not = limit.by_descriptor()    ? "it is reached by descriptors only"
+                   : explanation.block != 0 ? "the caller is blocked"
+                                            : "none of its routes matches";
     const auto covered = std::ranges::find(matched.limits, i, &MatchedLimit::limit);
     const auto exempt = std::ranges::find(matched.exempt, i, &Matched::Exempt::limit);
     if (exempt != matched.exempt.end()) {
       part.bans = exempt->why == Exemption::banned;
       part.why_not = why_exempt(*exempt, limit, matched, explanation.tier);
+      part.exception = exempt->exception;
     }
     if (covered == matched.limits.end()) continue;
     part.covers = true;
     part.why_not.clear();
     if (!limit.routes.empty()) part.route = matcher.routes_of(i)[covered->route];
     part.consumer = describe_consumer(matched.key(static_cast<std::size_t>(covered - matched.limits.begin())));
-    part.numbers = limit.live.by_tier[matched.caller.tier];
+    part.numbers = covered->replaced != nullptr ? covered->replaced->numbers : limit.live.by_tier[matched.caller.tier];
+    part.exception = covered->exception;
     if (limit.candidate) part.candidate = limit.candidate->by_tier[matched.caller.tier];
     part.cost = covered->cost;
   }
