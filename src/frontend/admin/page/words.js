@@ -26,7 +26,7 @@ export function numbers(byTier) {
 export function reason(name) {
   return {
     uncovered: "not limited", within: "within the limit", warned: "over the limit, warned only",
-    exceeded: "limit exceeded", blocked: "blocked by a penalty", key_missing: "the limit's key is missing",
+    exceeded: "limit exceeded", blocked: "blocked", key_missing: "the limit's key is missing",
     banned: "always denied", too_many_limits: "too many limits apply", store_unavailable: "store unavailable",
   }[name] ?? name.replaceAll("_", " ");
 }
