@@ -43,7 +43,7 @@ bool is_ours(const AdminOptions& options, const ServerAddress& address) {
 Result<std::string> token_for(const AdminOptions& options, Right right, const ServerAddress& address,
                               const server::Config& config) {
   if (right == Right::none) return std::string();
-  if (!options.token_file.empty()) return server::read_token(options.token_file);
+  if (!options.token_file.empty()) return server::read_writing_token(options.token_file);
   const std::filesystem::path directory = secrets_directory(config);
   const auto* listener = config.listener("admin");
   const bool ours = is_ours(options, address);
@@ -53,7 +53,7 @@ Result<std::string> token_for(const AdminOptions& options, Right right, const Se
     if (right == Right::read) return std::string();
     return failure(address.text(), "changes require the admin token; use --token-file FILE");
   }
-  auto token = server::read_token(directory / server::admin_token_file);
+  auto token = server::read_writing_token(directory / server::admin_token_file);
   if (token || right == Right::change) return token;
   return std::string();
 }
@@ -143,8 +143,13 @@ Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std:
 }
 
 Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target) {
+  return admin_call(access, right == Right::change ? "POST" : "GET", target);
+}
+
+Result<AdminAnswer> admin_call(const Access& access, std::string_view method, std::string_view target,
+                               std::string_view body) {
   const auto& [address, trust, token] = access;
-  const auto response = http_request(address, trust, right == Right::change ? "POST" : "GET", target, token);
+  const auto response = http_request(address, trust, method, target, token, body);
   if (!response) return tl::unexpected(response.error());
   if (response->status != 200) return error_from(address, *response);
   auto json = JsonAnswer::parse(response->body);

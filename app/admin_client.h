@@ -74,6 +74,10 @@ struct Access {
 [[nodiscard]] Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std::string_view target);
 [[nodiscard]] Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target);
 
+// Sends a request with any method and a JSON body, with the token of find_access().
+[[nodiscard]] Result<AdminAnswer> admin_call(const Access& access, std::string_view method, std::string_view target,
+                                             std::string_view body = {});
+
 // Opens a response that is read in parts, such as /v1/stream.
 [[nodiscard]] Result<HttpStream> admin_stream(const Access& access, std::string_view target);
 

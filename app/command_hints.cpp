@@ -15,7 +15,6 @@ namespace weir::app {
 namespace {
 
 constexpr auto stop_hint = "stop a server with SIGTERM, a service with `systemctl stop weir`";
-constexpr auto ban_hint = "bans are part of the policy (rate: 0, or a tier that is `banned`); `weir reload` applies it";
 constexpr auto config_hint = "`weir serve --check` validates weir.yaml and shows the settings in effect";
 
 // Words that users of other servers type. A value without a space is the command to suggest.
@@ -25,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 57> intents{
     {"start", "serve"},    {"run", "serve"},          {"server", "serve"},
     {"listen", "serve"},   {"daemon", "serve"},       {"up", "serve"},
     {"restart", "reload"}, {"refresh", "reload"},     {"apply", "reload"},
-    {"update", "reload"},  {"unban", "reset"},        {"unblock", "reset"},
+    {"update", "reload"},  {"unban", "unblock"},      {"raise", "override"},
     {"allow", "reset"},    {"clear", "reset"},        {"flush", "reset"},
     {"delete", "reset"},   {"remove", "reset"},       {"forget", "reset"},
     {"info", "status"},    {"stats", "status"},       {"state", "status"},
@@ -37,8 +36,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 57> intents{
     {"match", "explain"},  {"compare", "diff"},       {"replay", "simulate"},
     {"new", "init"},       {"create", "init"},        {"generate", "init"},
     {"manual", "man"},     {"stop", stop_hint},       {"shutdown", stop_hint},
-    {"kill", stop_hint},   {"ban", ban_hint},         {"block", ban_hint},
-    {"deny", ban_hint},    {"config", config_hint},   {"version", "`weir --version` prints the version"},
+    {"kill", stop_hint},   {"ban", "block"},          {"credit", "grant"},
+    {"deny", "block"},     {"config", config_hint},   {"version", "`weir --version` prints the version"},
 }};
 
 // A typing error seldom changes the first letter: `stop` is not a misspelt `top`, nor `ban` a misspelt `man`.

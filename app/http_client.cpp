@@ -172,12 +172,13 @@ std::optional<HttpResponse> read_response(const std::string& bytes) {
 
 // The request uses HTTP/1.0, so the response ends with the connection.
 std::string request_text(const ServerAddress& server, std::string_view method, std::string_view target,
-                         std::string_view token) {
+                         std::string_view token, std::string_view body = {}) {
   std::string request(method);
   request.append(" ").append(target).append(" HTTP/1.0\r\nHost: ");
   request += server.endpoint.unix_socket() ? "localhost" : server.endpoint.text();
   if (!token.empty()) request.append("\r\nX-Weir-Token: ").append(token);
-  return request += "\r\nContent-Length: 0\r\n\r\n";
+  request += "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+  return request += body;
 }
 
 constexpr auto invalid_response = "response is not HTTP, or incomplete; is this Weir's admin listener?";
@@ -271,10 +272,10 @@ bool ServerAddress::local() const {
 }
 
 Result<HttpResponse> http_request(const ServerAddress& server, const TlsTrust& trust, std::string_view method,
-                                  std::string_view target, std::string_view token) {
+                                  std::string_view target, std::string_view token, std::string_view body) {
   const auto connection = HttpConnection::open(server, trust);
   if (!connection) return tl::unexpected(connection.error());
-  if (auto sent = (*connection)->send(request_text(server, method, target, token)); !sent) {
+  if (auto sent = (*connection)->send(request_text(server, method, target, token, body)); !sent) {
     return tl::unexpected(sent.error());
   }
   std::string all;

@@ -35,10 +35,10 @@ struct HttpResponse {
   std::string body;
 };
 
-// `token` is sent as X-Weir-Token unless it is empty. There is no request body.
+// `token` is sent as X-Weir-Token unless it is empty.
 [[nodiscard]] Result<HttpResponse> http_request(const ServerAddress& server, const TlsTrust& trust,
                                                 std::string_view method, std::string_view target,
-                                                std::string_view token);
+                                                std::string_view token, std::string_view body = {});
 
 struct HttpConnection;
 

@@ -31,6 +31,7 @@ constexpr auto footer =
     "  weir status                                               show the state of the running server\n"
     "  weir top                                                  watch the running server live\n"
     "  weir peek api-by-user user=alice                          show what alice has left of a limit\n"
+    "  weir block user=mallory --for 1h --reason scraping        deny all requests of a client\n"
     "  weir init policy.yaml                                     write a starter policy\n"
     "  weir lint policy.yaml                                     validate it\n"
     "  weir explain policy.yaml --request 'POST /login'          show the limits of a request\n"
@@ -109,11 +110,12 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // one subcommand at most, so that a file may have the name of a command
   const std::vector<Command> commands = {
-      serve_command(weir), status_command(weir),  health_command(weir), top_command(weir),
-      peek_command(weir),  reset_command(weir),   reload_command(weir), hash_command(weir),
-      lint_command(weir),  explain_command(weir), diff_command(weir),   simulate_command(weir),
-      init_command(weir),  schema_command(weir),  demo_command(weir),   completion_command(weir),
-      man_command(weir),   help_command(weir),
+      serve_command(weir),    status_command(weir),  health_command(weir), top_command(weir),
+      peek_command(weir),     reset_command(weir),   reload_command(weir), hash_command(weir),
+      override_command(weir), grant_command(weir),   block_command(weir),  unblock_command(weir),
+      lint_command(weir),     explain_command(weir), diff_command(weir),   simulate_command(weir),
+      init_command(weir),     schema_command(weir),  demo_command(weir),   completion_command(weir),
+      man_command(weir),      help_command(weir),
   };
   weir.allow_extras();  // so that the message can suggest what was meant
   for (const Command& command : commands) command.line->allow_extras();

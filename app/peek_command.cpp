@@ -137,6 +137,14 @@ void show_candidate(const JsonAnswer& found) {
              found.text("/candidate/quota"), found.is_true("/candidate/admitted") ? "admit" : "deny");
 }
 
+// Names what an operator has changed for this consumer.
+void show_exception(const JsonAnswer& found) {
+  for (const auto& [field, what] : {std::pair{"/override", "override"}, std::pair{"/block", "block"}}) {
+    const std::string id = found.text(field);
+    if (!id.empty()) fmt::print("By {} {}:\n", what, printable(id));
+  }
+}
+
 void show(const JsonAnswer& found) {
   const std::string domain = found.text("/domain");
   const std::string limit = found.text("/limit");
@@ -144,9 +152,14 @@ void show(const JsonAnswer& found) {
       domain.empty()
           ? fmt::format("{}, {}, tier {}", limit, found.text("/consumer"), found.text("/tier"))
           : fmt::format("{}, {}{}", domain, found.text("/consumer"), limit.empty() ? "" : ", limit " + limit);
+  show_exception(found);
   if (found.text("/quota").empty()) {
     const bool banned = found.text("/reason") == "banned";
-    fmt::print("{}: {}\n", printable(subject), banned ? "banned; waiting does not help" : "unlimited");
+    const bool blocked = !found.text("/block").empty();
+    fmt::print("{}: {}\n", printable(subject),
+               blocked  ? "blocked"
+               : banned ? "banned; waiting does not help"
+                        : "unlimited");
     return;
   }
   fmt::print("{}: {} of {} left\n", printable(subject), found.text("/remaining"), found.text("/quota"));

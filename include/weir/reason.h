@@ -23,6 +23,7 @@ enum class Reason : std::uint8_t {
   reserve_too_large,  // the reservation exceeds the limit's `max_reserve`; a smaller one may be admitted
   store_unavailable,  // the server's shared store is unavailable, and the limit's fallback applies
   no_memory,          // out of memory: denied
+  blocked_by_operator,  // an operator of the server blocked the caller; its name is `blocked` too
 };
 
 // The name used in the server's responses: `within`, `exceeded`, ...

@@ -22,6 +22,7 @@ using engine::Verdict;
 // The detail of a denial without numbers; empty if it has numbers.
 std::string_view fixed_detail(Reason reason) noexcept {
   if (reason == Reason::banned) return "Requests of this kind are not allowed.";
+  if (reason == Reason::blocked_by_operator) return "This client is blocked.";
   if (reason == Reason::too_many_limits) return "More limits cover this request than can be evaluated together.";
   if (reason == Reason::reserve_too_large) return "The reservation exceeds the limit's max_reserve: reserve less.";
   if (reason == Reason::needs_receipt) return "This is a concurrency limit: reserve first, and release when done.";
@@ -85,8 +86,8 @@ std::string_view name_of(core::ReceiptResult result) noexcept {
 std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, const Verdict& verdict) {
   if (verdict.limit == Verdict::no_limit || engine::is_outright(verdict.reason)) return {};
   const policy::CompiledLimit& limit = ruleset.limits[verdict.limit];
-  const auto& numbers = limit.live.by_tier[verdict.tier];
-  if (!numbers) return {};
+  const Limit* const numbers = engine::numbers_of(ruleset, verdict);
+  if (numbers == nullptr) return {};
   wire::AnswerFields fields;
   fields.policy = limit.name;
   fields.quota = verdict.decision.limit;
@@ -107,6 +108,12 @@ void append_denial(std::string& out, const Denial& denial) {
                   .retry_after = denial.retry_after,
                   .reset_at = wire::later(denial.at, denial.decision.reset_after),
                   .detail = fixed_detail(denial.reason)};
+  if (denial.reason == Reason::blocked_by_operator && denial.retry_after) {
+    const std::string detail =
+        "This client is blocked. Try again in " + std::to_string(wire::seconds_up(*denial.retry_after)) + " seconds.";
+    problem.detail = detail;
+    return append_problem(out, problem);
+  }
   if (denial.reason != Reason::key_missing) return append_problem(out, problem);
   const std::string detail = "This request has no " + std::string(denial.missing) + ", which its limit requires.";
   problem.missing = denial.missing;

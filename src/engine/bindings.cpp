@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -103,6 +104,22 @@ bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit&
   return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
 }
 
+// Calls work(numbers) for each distinct set of numbers that overrides apply to the states of a limit.
+template <class Work>
+void for_each_replacement(const match::Exceptions& exceptions, std::uint32_t limit, Work work) {
+  const match::Exceptions::OfLimit* const tables = exceptions.of(limit);
+  if (tables == nullptr) return;
+  std::set<const match::Replacement*> seen;
+  const auto visit = [&](const match::ReplacementTable::Entry& entry) {
+    if (!seen.insert(entry.replacement.get()).second) return;
+    for (const match::Replacement::Tier& tier : entry.replacement->tiers) {
+      if (tier.numbers) work(*tier.numbers);
+    }
+  };
+  tables->overrides.for_each(visit);
+  tables->grants.for_each(visit);
+}
+
 void keep_estimates(BoundLimit& limit, const BoundLimit* before) {
   limit.consumers = before == nullptr ? std::make_shared<RecentDistinct>() : before->consumers;
   const bool same = before != nullptr && same_candidate(*limit.source, *before->source);
@@ -113,11 +130,13 @@ void keep_estimates(BoundLimit& limit, const BoundLimit* before) {
 
 Result<std::shared_ptr<Bindings>> Bindings::create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                    const Options& options, const Bindings* previous,
-                                                   store::SavedStates* saved) {
+                                                   store::SavedStates* saved,
+                                                   std::unique_ptr<match::Exceptions> exceptions) {
   auto matcher = match::Matcher::create(std::move(ruleset));
   if (!matcher) return tl::unexpected(matcher.error());
   auto bindings = std::make_shared<Bindings>();
   bindings->matcher_ = std::move(*matcher);
+  bindings->exceptions_ = exceptions ? std::move(exceptions) : std::make_unique<match::Exceptions>();
   bindings->shared_keys_ = options.shared_keys;
   bindings->slice_holder_ = options.slice_holder;
   if (options.shared_keys) bindings->throttle_name_ = options.shared_keys->name({});
@@ -136,7 +155,10 @@ store::States Bindings::states(const StateId& id, const Limit& limit) const {
 Result<void> Bindings::open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved) {
   WantedStates wanted_states;
   const std::uint64_t nodes = slice_holder_ ? slice_holder_->nodes.load(std::memory_order_relaxed) : 0;
-  for (const auto& limit : ruleset().limits) {
+  for (std::uint32_t number = 0; number < ruleset().limits.size(); ++number) {
+    const policy::CompiledLimit& limit = ruleset().limits[number];
+    for_each_replacement(*exceptions_, number,
+                         [&](const Limit& numbers) { wanted_states.add(live_state_id(limit, numbers), numbers); });
     for (std::size_t tier = 0; tier < limit.live.by_tier.size(); ++tier) {
       const auto& numbers = limit.live.by_tier[tier];
       if (!numbers) continue;
@@ -265,6 +287,14 @@ BoundLimit Bindings::bind(const policy::CompiledLimit& limit) {
     bound.block = of_purpose(Purpose::block, block_limit(*limit.penalty));
   }
   return bound;
+}
+
+bool Bindings::holds(std::uint32_t limit, const match::Replacement& replacement) const noexcept {
+  return std::ranges::all_of(replacement.tiers, [&](const match::Replacement::Tier& tier) {
+    if (tier.kind != match::Replacement::Kind::numbers) return true;
+    const store::States* const states = states_of(limits_[limit].live, tier.states_tier);
+    return states != nullptr && states->table->holds(tier.rule);
+  });
 }
 
 const store::States* Bindings::override_states(const policy::Domain& domain, Duration window) const noexcept {

@@ -78,10 +78,12 @@ class Bindings {
   Bindings& operator=(const Bindings&) = delete;
   ~Bindings();  // returns the slices of these limits
 
-  // Takes over the states of `previous`, some only in Tables::move_states. `previous` and `saved` may be null.
+  // Takes over the states of `previous`, some only in Tables::move_states. `previous`, `saved` and `exceptions` may be
+  // null; `exceptions` must be made for this ruleset.
   static Result<std::shared_ptr<Bindings>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                   const Options& options, const Bindings* previous,
-                                                  store::SavedStates* saved = nullptr);
+                                                  store::SavedStates* saved = nullptr,
+                                                  std::unique_ptr<match::Exceptions> exceptions = nullptr);
 
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return *matcher_; }
   // Shared, so that a caller can keep names valid after these bindings are destroyed.
@@ -112,6 +114,15 @@ class Bindings {
 
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
+  // The exceptions of operators. They change while these bindings are in use: only Engine changes them, under the locks
+  // of all evaluators.
+  [[nodiscard]] match::ExceptionsAt exceptions_at(Instant now) const noexcept {
+    return {exceptions_->empty() ? nullptr : exceptions_.get(), now};
+  }
+  [[nodiscard]] match::Exceptions& exceptions() const noexcept { return *exceptions_; }
+  // True if the tables of the limit can store states of these numbers.
+  [[nodiscard]] bool holds(std::uint32_t limit, const match::Replacement& replacement) const noexcept;
+
  private:
   Result<void> open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved);
   void bind_limits(const Options& options, const Bindings* previous);
@@ -121,6 +132,7 @@ class Bindings {
   [[nodiscard]] store::States states(const store::StateId& id, const Limit& limit) const;
 
   std::shared_ptr<const match::Matcher> matcher_;
+  std::unique_ptr<match::Exceptions> exceptions_;
   std::unique_ptr<store::Tables> tables_;
   std::shared_ptr<const store::SharedKeys> shared_keys_;
   std::map<store::StateId, store::SharedName> shared_names_;

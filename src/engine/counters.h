@@ -57,6 +57,8 @@ class Counters {
   base::Counter uncovered;
   base::Counter shadow_only;
   base::Counter exempt;
+  base::Counter blocked;     // requests that an operator's block denied
+  base::Counter overridden;  // decisions by the numbers of an override
 
  private:
   std::unique_ptr<EventCounts[]> rows_;

@@ -38,14 +38,23 @@ std::unique_ptr<Evaluator> Engine::new_evaluator(const EvaluatorOptions& options
 
 // Tables that the new policy takes over serve both policies until the last evaluator has switched. Evaluators wait only
 // if states must move to wider cells.
-Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock) {
+Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock,
+                            std::unique_ptr<match::Exceptions> exceptions) {
   const std::lock_guard not_saving(saving_);
   auto bindings = Bindings::create(std::move(ruleset), options_,
-                                   bindings_.get());  // bindings_ changes only while saving_ is locked
+                                   bindings_.get(),  // bindings_ changes only while saving_ is locked
+                                   nullptr, std::move(exceptions));
   if (!bindings) return tl::unexpected(bindings.error());
   activate(*bindings, clock.now());
   (*bindings)->tables().carry_over(clock);
   return {};
+}
+
+void Engine::change_exceptions(const std::function<void(match::Exceptions&)>& change) {
+  const std::lock_guard guard(mutex_);
+  std::vector<Evaluator::Lock> locks;
+  for (Evaluator* evaluator : evaluators_) locks.emplace_back(evaluator->busy_);
+  change(bindings_->exceptions());
 }
 
 void Engine::activate(const std::shared_ptr<Bindings>& bindings, Instant now) {
@@ -133,6 +142,8 @@ void Engine::add(const Evaluator& evaluator, Totals& totals) {
   totals.uncovered += evaluator.counters_->uncovered.value();
   totals.shadow_only += evaluator.counters_->shadow_only.value();
   totals.exempt += evaluator.counters_->exempt.value();
+  totals.blocked += evaluator.counters_->blocked.value();
+  totals.overridden += evaluator.counters_->overridden.value();
 }
 
 }  // namespace weir::engine

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,7 +57,14 @@ class Engine {
   [[nodiscard]] std::atomic<bool>& has_charges() noexcept { return has_charges_; }
 
   // On an error nothing changes. States whose buckets now fill sooner are converted after the new policy is active.
-  Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock);
+  // `exceptions` must be made for the ruleset; null: none.
+  Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock,
+                      std::unique_ptr<match::Exceptions> exceptions = nullptr);
+
+  // Calls change(exceptions) while no evaluator matches. It must be fast, and the tables of the limits must hold the
+  // states of all numbers (Bindings::holds): otherwise reload with the same policy. A reload must not run at the same
+  // time.
+  void change_exceptions(const std::function<void(match::Exceptions&)>& change);
 
   [[nodiscard]] std::shared_ptr<const Bindings> bindings() const;
 
@@ -70,6 +78,8 @@ class Engine {
     std::uint64_t uncovered = 0;
     std::uint64_t shadow_only = 0;  // requests that only shadow limits cover
     std::uint64_t exempt = 0;
+    std::uint64_t blocked = 0;     // requests that an operator's block denied
+    std::uint64_t overridden = 0;  // decisions by the numbers of an override
   };
   [[nodiscard]] Totals totals() const;
 

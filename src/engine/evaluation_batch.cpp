@@ -127,12 +127,19 @@ void EvaluationBatch::begin(Throttle& throttle, Instant now) {
   to_submit_.push_back(&throttle.group);
 }
 
+// A block does not apply to reports: the usage of a request that was admitted is charged.
+match::ExceptionsAt EvaluationBatch::exceptions_for(const Item& item, Instant now) const noexcept {
+  match::ExceptionsAt exceptions = bindings_->exceptions_at(now);
+  exceptions.applies_blocks = item.kind == Kind::query || item.kind == Kind::named;
+  return exceptions;
+}
+
 void EvaluationBatch::begin(Item& item, Instant now) {
   item.evaluation = &item.by_query;
   switch (item.kind) {
     case Kind::query:
     case Kind::report:
-      bindings_->matcher().match(item.query, *evaluator_.scratch_, item.by_query.matched);
+      bindings_->matcher().match(item.query, *evaluator_.scratch_, item.by_query.matched, exceptions_for(item, now));
       item.by_query.begin(*bindings_, item.options, now);
       break;
     case Kind::named:
@@ -168,7 +175,9 @@ void EvaluationBatch::begin(Item& item, Instant now) {
 }
 
 void EvaluationBatch::begin_named(Item& item, Instant now) {
-  if (auto found = match::match_named(bindings_->matcher(), item.named, item.by_query.matched); !found) {
+  if (auto found =
+          match::match_named(bindings_->matcher(), item.named, item.by_query.matched, exceptions_for(item, now));
+      !found) {
     item.error = std::move(found.error());
     return;
   }

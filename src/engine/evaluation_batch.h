@@ -217,6 +217,7 @@ class EvaluationBatch final : private store::Callback {
   void begin_reset(Item& item, Instant now);
   void begin_descriptor_reset(Item& item, Instant now);
   void flush();
+  [[nodiscard]] match::ExceptionsAt exceptions_for(const Item& item, Instant now) const noexcept;
   // Called by an evaluation when all groups of a step are answered.
   void on_answered(Evaluation& evaluation);
   void on_finished() noexcept { --open_; }

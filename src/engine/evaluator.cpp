@@ -165,6 +165,8 @@ void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Ins
   if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();
   if (verdict.limit == Verdict::no_limit) count_undecided(verdict.reason);
   if (!verdict.admitted) counters_->raise_denied(matched.label);
+  if (verdict.reason == Reason::blocked_by_operator) counters_->blocked.raise();
+  if (!matched.replacements.empty()) counters_->overridden.raise(matched.replacements.size());
   for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
     const Outcome& outcome = verdict.outcomes[i];
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

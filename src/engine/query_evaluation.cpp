@@ -26,6 +26,7 @@ void wait_for_block(Decision& decision, const std::optional<Duration>& block_wai
 
 Reason reason_of(match::Exemption outright) noexcept {
   if (outright == match::Exemption::reserve_too_large) return Reason::reserve_too_large;
+  if (outright == match::Exemption::blocked) return Reason::blocked_by_operator;
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
@@ -59,7 +60,8 @@ void QueryEvaluation::begin(const Bindings& bindings, const EvaluationOptions& o
 void QueryEvaluation::begin_outcome(std::size_t i) {
   const match::MatchedLimit& limit = matched.limits[i];
   const BoundLimit& bound = bindings().limits()[limit.limit];
-  const States* const own = states_of(bound.live, matched.caller.tier);
+  const bool is_replaced = limit.replaced != nullptr;  // by the numbers of an override
+  const States* const own = states_of(bound.live, is_replaced ? limit.replaced->states_tier : matched.caller.tier);
   const States* const own_candidate = states_of(bound.candidate, matched.caller.tier);
   const States& any = own != nullptr ? *own : *own_candidate;
   // A report charges only limits that take the caller's cost. The others were charged when the request was checked.
@@ -81,7 +83,9 @@ void QueryEvaluation::begin_outcome(std::size_t i) {
   }
   outcome.candidate.reset();
   asked_.limits[i] = {.states = live,
-                      .rule = live == nullptr ? nullptr : &live->rule,
+                      .rule = live == nullptr ? nullptr
+                              : is_replaced   ? &limit.replaced->rule
+                                              : &live->rule,
                       .candidate = candidate,
                       .gives_back = gives_back};
   asked_.set_consumer(i, &bound, any,
@@ -341,12 +345,33 @@ void QueryEvaluation::finish() {
   verdict.route = bindings().matcher().labels()[matched.label];
   verdict.tier = matched.caller.tier;
   verdict.outcomes = asked_.outcomes;
+  if (!matched.replacements.empty() || is_denied_outright()) name_exception();
   if (asked_.options.receipts == nullptr || asked_.options.peek || asked_.too_many || asked_.is_give_back()) return;
   if (!asked_.is_report()) {
     if (!verdict.admitted) return;
     write_receipt([&](std::size_t i) { return asked_.opened_receipt(i); });
   }
   asked_.write_receipt_outcomes();
+}
+
+// Names the override of the deciding limit, or the block. A block that expires has a wait, unlike other outright
+// denials.
+void QueryEvaluation::name_exception() noexcept {
+  Verdict& verdict = result().verdict;
+  if (verdict.reason == Reason::blocked_by_operator) {
+    verdict.exception = matched.block.number;
+    if (matched.block.expires_at != Instant::max()) verdict.retry_after = matched.block.expires_at - verdict.at;
+    return;
+  }
+  for (const match::MatchedLimit& part : matched.limits) {
+    if (part.limit != verdict.limit || part.replaced == nullptr) continue;
+    verdict.exception = part.exception;
+    verdict.replaced = &*part.replaced->numbers;
+    return;
+  }
+  for (const auto& exempt : matched.exempt) {
+    if (exempt.limit == verdict.limit && exempt.why == match::Exemption::banned) verdict.exception = exempt.exception;
+  }
 }
 
 // The verdict reports the limit with the least remaining, like that of an admitted request.

@@ -49,6 +49,7 @@ class QueryEvaluation final : public Evaluation {
   void read_corrections();
   void finish();
   void finish_give_back();
+  void name_exception() noexcept;
   template <class Filter>
   void write_receipt(Filter is_part);
 

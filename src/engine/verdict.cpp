@@ -38,6 +38,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "store_unavailable";
     case Reason::no_memory:
       return "no_memory";
+    case Reason::blocked_by_operator:
+      return "blocked";
   }
   return "unknown";
 }
@@ -103,7 +105,8 @@ Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_
   verdict.admitted = false;
   verdict.reason = reason;
   if (is_outright(reason)) {
-    verdict.limit = reason == Reason::too_many_limits ? Verdict::no_limit : outright;
+    const bool has_limit = reason != Reason::too_many_limits && reason != Reason::blocked_by_operator;
+    verdict.limit = has_limit ? outright : Verdict::no_limit;
     verdict.decision.retry_after.reset();
     verdict.retry_after.reset();
     return verdict;

@@ -22,10 +22,11 @@ namespace weir::engine {
 
 using weir::Reason;
 
-// True for a denial that does not depend on usage: retrying never helps.
+// True for a denial that does not depend on usage: retrying does not help, unless a block expires.
 [[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {
   return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits ||
-         reason == Reason::needs_receipt || reason == Reason::reserve_too_large;
+         reason == Reason::needs_receipt || reason == Reason::reserve_too_large ||
+         reason == Reason::blocked_by_operator;
 }
 
 enum class Standing : std::uint8_t { live, shadow };
@@ -67,6 +68,9 @@ struct Verdict {
   std::string_view route;                                  // that label: a route template, or `other`
   std::uint32_t tier = 0;
   Instant at{};  // the time of the evaluation, by the store's clock
+  // Set by an override of the deciding limit, or by the block: its number, and the numbers that the override applies.
+  match::ExceptionNumber exception = 0;
+  const Limit* replaced = nullptr;
   std::span<const Outcome> outcomes;
 };
 
@@ -82,6 +86,14 @@ struct DescriptorStatus {
   Decision decision;
   const policy::MetadataValue* metadata = nullptr;  // metadata of the configured descriptor; null: none
 };
+
+// The numbers of the deciding limit for the tier of the request, or those of its override. Null if it has none.
+[[nodiscard]] inline const Limit* numbers_of(const policy::Ruleset& ruleset, const Verdict& verdict) noexcept {
+  if (verdict.replaced != nullptr) return verdict.replaced;
+  if (verdict.limit == Verdict::no_limit) return nullptr;
+  const auto& numbers = ruleset.limits[verdict.limit].live.by_tier[verdict.tier];
+  return numbers ? &*numbers : nullptr;
+}
 
 // --- pure functions that combine the outcomes of a request's limits into a verdict
 

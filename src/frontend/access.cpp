@@ -22,7 +22,9 @@ std::string_view without_port(std::string_view host) noexcept {
 }  // namespace
 
 bool Token::matches(std::string_view sent) const noexcept {
-  return is_set() && sent.size() == secret_.size() && CRYPTO_memcmp(sent.data(), secret_.data(), sent.size()) == 0;
+  return std::ranges::any_of(secrets_, [&](const std::string& secret) {
+    return sent.size() == secret.size() && CRYPTO_memcmp(sent.data(), secret.data(), sent.size()) == 0;
+  });
 }
 
 std::string_view bearer(std::string_view authorization) noexcept {

@@ -11,17 +11,29 @@
 
 namespace weir::frontend {
 
-// A shared secret, compared in constant time.
+// A shared secret, or several of which each is accepted, compared in constant time.
 class Token {
  public:
   Token() = default;  // no token is required
-  explicit Token(std::string secret) : secret_(std::move(secret)) {}
+  explicit Token(std::string secret) {
+    if (!secret.empty()) secrets_.push_back(std::move(secret));
+  }
+  explicit Token(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
 
-  [[nodiscard]] bool is_set() const noexcept { return !secret_.empty(); }
+  [[nodiscard]] bool is_set() const noexcept { return !secrets_.empty(); }
   [[nodiscard]] bool matches(std::string_view sent) const noexcept;
 
  private:
-  std::string secret_;
+  std::vector<std::string> secrets_;
+};
+
+// A line of the admin token file.
+struct NamedToken {
+  enum class Role : std::uint8_t { read, write };
+
+  std::string name;
+  std::string secret;
+  Role role = Role::write;
 };
 
 // Returns T from `Bearer T`; empty for any other scheme.

@@ -68,9 +68,11 @@ std::string_view path_in_absolute_form(std::string_view target) noexcept {
   return path == std::string_view::npos ? std::string_view{} : target.substr(path);
 }
 
-HttpAnswer refuse_method(const Route& route) {
-  const bool is_post = route.methods == Route::Methods::post;
-  return http_problem(405, is_post ? "Use POST." : "Use GET.", {"Allow", is_post ? "POST" : "GET, HEAD"});
+HttpAnswer refuse_method(std::string_view allowed) {
+  constexpr std::string_view head = ", HEAD";
+  std::string named(allowed);
+  if (const std::size_t at = named.find(head); at != std::string::npos) named.erase(at, head.size());
+  return http_problem(405, "Use " + named + ".", {"Allow", allowed});
 }
 
 std::vector<std::string> names_in(const Target& target, const Route& route) {

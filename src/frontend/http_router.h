@@ -22,10 +22,11 @@ namespace weir::frontend {
 
 // A row of a table. Listeners derive from it and add the handler.
 struct Route {
-  enum class Methods : std::uint8_t { get, post, any };  // `get` includes HEAD
+  enum class Methods : std::uint8_t { get, post, any, put, remove };  // `get` includes HEAD
   enum class Right : std::uint8_t {
     none,
     read,
+    inspect,  // as `read`, but always with a token, because the answer names consumers
     change
   };  // the permission required; each listener decides how to check it
   enum class Span : std::uint8_t { whole, prefix };  // `prefix`: the last `{name}` matches all remaining segments
@@ -42,8 +43,22 @@ struct Route {
     return has_names ? matches_segments(sent) : sent == path;
   }
   [[nodiscard]] bool takes(std::string_view method) const noexcept {
-    if (methods == Methods::any) return true;
-    return methods == Methods::post ? method == "POST" : method == "GET" || method == "HEAD";
+    return methods == Methods::any || method == method_name() || (methods == Methods::get && method == "HEAD");
+  }
+  // `GET` for a route that takes any method.
+  [[nodiscard]] std::string_view method_name() const noexcept {
+    switch (methods) {
+      case Methods::post:
+        return "POST";
+      case Methods::put:
+        return "PUT";
+      case Methods::remove:
+        return "DELETE";
+      case Methods::get:
+      case Methods::any:
+        break;
+    }
+    return "GET";
   }
 
  private:
@@ -78,8 +93,8 @@ struct HttpRouter {
                                 std::unique_ptr<HttpAnswer>& refusal) const;
 };
 
-// A 405 response that names the methods of the route.
-[[nodiscard]] HttpAnswer refuse_method(const Route& route);
+// A 405 response that names the methods of a path: those of its routes, as in `GET, HEAD, PUT`.
+[[nodiscard]] HttpAnswer refuse_method(std::string_view allowed);
 
 template <class Row>
 const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const HostNames& hosts,
@@ -91,8 +106,16 @@ const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const Host
   if (!hosts.accept(request.host)) return refuse(http_problem(421, wrong_host));
   const Row* const row = find_route(rows, without_authority(request.target));
   if (row == nullptr) return refuse(http_problem(404, unknown_path));
-  if (!row->takes(request.method)) return refuse(refuse_method(*row));
-  return row;
+  if (row->takes(request.method)) [[likely]]
+    return row;
+  std::string allowed;
+  for (const Row& other : rows) {  // a path has a row for each of its methods
+    if (other.path != row->path) continue;
+    if (other.takes(request.method)) return &other;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(other.method_name());
+    if (other.methods == Route::Methods::get) allowed += ", HEAD";
+  }
+  return refuse(refuse_method(allowed));
 }
 
 // The decoded target of a request.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "answer/answer.h"
@@ -17,6 +18,7 @@
 #include "weir/clock.h"
 #include "weir/time.h"
 #include "wire/fields/answer_fields.h"
+#include "wire/fields/delta_seconds.h"
 
 namespace weir::frontend {
 
@@ -52,6 +54,9 @@ class LoopContext {
     const auto fields = answer::answer_fields(ruleset, verdict);
     for_each_field(fields, verdict.at, send);
     if (fields && verdict.reason == engine::Reason::warned) send(answer::warning_field, fields->policy);
+    if (verdict.reason == engine::Reason::blocked_by_operator && verdict.retry_after) [[unlikely]] {
+      send("Retry-After", std::to_string(wire::seconds_up(*verdict.retry_after + jitter())));
+    }
   }
   template <class Send>
   void for_each_field(const answer::DescriptorVerdict& verdict, const Send& send) {

@@ -40,11 +40,15 @@ std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimi
              (limit.missing == policy::Missing::deny ? ", and the limit denies requests without it"
                                                      : ", and the limit skips requests without it");
     case Exemption::unlimited:
+      if (exempt.exception != 0) return "an override makes this consumer unlimited";
       return "tier '" + tier + "' is unlimited";
     case Exemption::reserve_too_large:
       break;
     case Exemption::banned:
+      if (exempt.exception != 0) return "an override bans this consumer";
       return limit.live.by_tier.size() > 1 ? "it bans tier '" + tier + "'" : "it bans every request";
+    case Exemption::blocked:
+      break;
   }
   return {};
 }
@@ -99,11 +103,11 @@ std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Q
 
 }  // namespace
 
-Explanation explain(const Matcher& matcher, const Query& query) {
+Explanation explain(const Matcher& matcher, const Query& query, const ExceptionsAt& exceptions) {
   const policy::Ruleset& ruleset = matcher.ruleset();
   MatchScratch scratch(matcher);
   Matched matched;
-  matcher.match(query, scratch, matched);
+  matcher.match(query, scratch, matched, exceptions);
 
   Explanation explanation;
   explanation.exempt = why_no_limit(ruleset, matched, query);
@@ -111,6 +115,7 @@ Explanation explain(const Matcher& matcher, const Query& query) {
   if (!explanation.exempt.empty()) explanation.outcome.text = "Admitted (200): " + explanation.exempt;
   explanation.route = matcher.labels()[matched.label];
   explanation.caller = matched.caller;
+  if (matched.denied_by == by_block) explanation.block = matched.block.number;
   explanation.tier = ruleset.tiers.names[matched.caller.tier];
   for (const policy::NamedIdentity& named : ruleset.identity.named) {
     const IdentityValue value = identity_of(ruleset.identity, matched.caller, query, named.name);
@@ -121,21 +126,24 @@ Explanation explain(const Matcher& matcher, const Query& query) {
     const policy::CompiledLimit& limit = ruleset.limits[i];
     LimitExplanation& part = explanation.limits.emplace_back();
     part.limit = i;
-    part.why_not = limit.by_descriptor()        ? "it is reached by descriptors only"
-                   : explanation.exempt.empty() ? "none of its routes matches"
-                                                : explanation.exempt;
+    part.why_not = limit.by_descriptor()         ? "it is reached by descriptors only"
+                   : explanation.block != 0      ? "the caller is blocked"
+                   : !explanation.exempt.empty() ? explanation.exempt
+                                                 : "none of its routes matches";
     const auto covered = std::ranges::find(matched.limits, i, &MatchedLimit::limit);
     const auto exempt = std::ranges::find(matched.exempt, i, &Matched::Exempt::limit);
     if (exempt != matched.exempt.end()) {
       part.bans = exempt->why == Exemption::banned;
       part.why_not = why_exempt(*exempt, limit, matched, explanation.tier);
+      part.exception = exempt->exception;
     }
     if (covered == matched.limits.end()) continue;
     part.covers = true;
     part.why_not.clear();
     if (!limit.routes.empty()) part.route = matcher.routes_of(i)[covered->route];
     part.consumer = describe_consumer(matched.key(static_cast<std::size_t>(covered - matched.limits.begin())));
-    part.numbers = limit.live.by_tier[matched.caller.tier];
+    part.numbers = covered->replaced != nullptr ? covered->replaced->numbers : limit.live.by_tier[matched.caller.tier];
+    part.exception = covered->exception;
     if (limit.candidate) part.candidate = limit.candidate->by_tier[matched.caller.tier];
     part.cost = covered->cost;
   }

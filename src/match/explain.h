@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,9 +25,10 @@ struct LimitExplanation {
   std::string why_not;             // set if it does not cover the query
   std::string route;               // the matching template; empty if the limit has no routes
   std::string consumer;            // `user=alice`
-  std::optional<Limit> numbers;    // numbers of the tier; unset: unlimited
+  std::optional<Limit> numbers;    // numbers of the override or the tier; unset: unlimited
   std::optional<Limit> candidate;  // the candidate's numbers for the tier
   Cost cost;
+  ExceptionNumber exception = 0;  // the override that applies to the consumer; zero: none
 };
 
 // The answer to the query as far as the policy alone determines it, without any usage.
@@ -46,9 +48,10 @@ struct Explanation {
   std::vector<std::pair<std::string, std::string>> identities;  // the named ones that the caller has: (name, value)
   std::vector<std::string> ignored_headers;                     // as sent; read from trusted proxies only
   std::vector<LimitExplanation> limits;                         // in file order
+  ExceptionNumber block = 0;  // the operator's block that denies the query; zero: none
 };
 
-[[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);
+[[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query, const ExceptionsAt& exceptions = {});
 
 // Defined in explain_outcome.cpp.
 [[nodiscard]] ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& matched);
@@ -58,7 +61,8 @@ struct ExplainedRequest {
   const policy::Ruleset& ruleset;
   const Query& query;
   const Explanation& explanation;
-  std::uint64_t nodes;  // number of nodes that share the store
+  std::uint64_t nodes;                                     // number of nodes that share the store
+  std::function<std::string(ExceptionNumber)> id_of = {};  // returns the id of an exception; unset: there are none
 };
 
 // {"outcome": {"admitted", "status", "limit", "text"}, "request": {...}, "caller": {...}, "limits": [{"name", "covers",

@@ -14,9 +14,8 @@ namespace {
 using policy::CompiledLimit;
 using text::JsonWriter;
 
-void write_numbers(JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
-  const std::string text = policy::numbers_text(limits, tier);
-  const std::optional<Limit>& limit = limits.by_tier[tier];
+void write_numbers(JsonWriter& json, std::string_view name, const std::string& text,
+                   const std::optional<Limit>& limit) {
   if (!limit) return json.field(name, text);  // unlimited, or banned
   json.begin_object(name);
   json.fields("text", text, "algorithm", name_of(limit->algorithm()), "count", limit->rate().count);
@@ -29,6 +28,10 @@ void write_numbers(JsonWriter& json, std::string_view name, const policy::Tiered
   }
   json.field("capacity", limit->capacity());
   json.end_object();
+}
+
+void write_numbers(JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
+  write_numbers(json, name, policy::numbers_text(limits, tier), limits.by_tier[tier]);
 }
 
 void write_consistency(JsonWriter& json, const CompiledLimit& limit, const Limit& numbers, std::uint64_t nodes) {
@@ -55,13 +58,18 @@ void write_explained_limit(JsonWriter& json, const ExplainedRequest& explained, 
     json.field_or_null("route", part.route);
     json.fields("consumer", part.consumer, "cost", part.cost.units(), "mode", name_of(limit.mode));
     const std::size_t tier = explained.explanation.caller.tier;
-    write_numbers(json, "numbers", limit.live, tier);
+    if (part.exception != 0) {
+      write_numbers(json, "numbers", policy::numbers_text(*part.numbers), part.numbers);
+    } else {
+      write_numbers(json, "numbers", limit.live, tier);
+    }
     if (part.numbers) write_consistency(json, limit, *part.numbers, explained.nodes);
     if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
     if (part.bans) json.fields("banned", true, "numbers", "banned");
     json.field("why_not", part.why_not);
   }
+  if (part.exception != 0 && explained.id_of) json.field("override", explained.id_of(part.exception));
   json.end_object();
 }
 
@@ -93,6 +101,9 @@ std::string explanation_json(const ExplainedRequest& explained, JsonWriter::Layo
   json.fields("admitted", outcome.admitted, "status", outcome.status);
   json.field_or_null("limit", outcome.limit == no_limit ? "" : explained.ruleset.limits[outcome.limit].name);
   json.field("text", outcome.text);
+  if (explained.explanation.block != 0 && explained.id_of) {
+    json.field("block", explained.id_of(explained.explanation.block));
+  }
   json.end_object();
   json.object("request", "method", explained.query.method, "target", explained.query.path, "route",
               explained.explanation.route);

@@ -64,10 +64,15 @@ std::string needs_of(const policy::ConsumerKey& key) {
 }
 
 ExplainedOutcome denied_outright(const policy::Ruleset& ruleset, const Matched& matched) {
+  if (matched.denied_by == by_block) return denied(forbidden, no_limit, "an operator blocked this client");
   const CompiledLimit& limit = ruleset.limits[matched.denied_by];
   if (matched.denied_for == Exemption::key_missing) {
     return denied(forbidden, matched.denied_by,
                   fmt::format("{} requires {}", limit.name, needs_of(limit.consumer_key)));
+  }
+  const auto exempt = std::ranges::find(matched.exempt, matched.denied_by, &Matched::Exempt::limit);
+  if (exempt != matched.exempt.end() && exempt->exception != 0) {
+    return denied(forbidden, matched.denied_by, fmt::format("an override of {} bans this consumer", limit.name));
   }
   const bool bans_all = std::ranges::find(limit.live.banned, false) == limit.live.banned.end();
   const std::string whom =
@@ -93,7 +98,8 @@ ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& 
   std::string queue;
   for (const MatchedLimit& each : matched.limits) {
     const CompiledLimit& limit = ruleset.limits[each.limit];
-    const std::optional<Limit>& numbers = limit.live.by_tier[matched.caller.tier];
+    const std::optional<Limit>& numbers =
+        each.replaced != nullptr ? each.replaced->numbers : limit.live.by_tier[matched.caller.tier];
     if (limit.mode == Mode::shadow || !numbers) {  // a tier without live numbers is counted only by the candidate
       shadow.push_back(limit.name);
       continue;

@@ -54,15 +54,22 @@ void Matched::clear() noexcept {
   limits.clear();
   keys.clear();
   exempt.clear();
+  replacements.clear();
   denied_by = no_limit;
   exempt_by = ExemptBy::nothing;
 }
 
-void Matched::exempt_from(std::uint32_t limit, std::uint32_t route, Exemption why, bool denies) {
-  exempt.push_back({limit, route, why});
+void Matched::exempt_from(const Exempt& part, bool denies) {
+  exempt.push_back(part);
   if (!denies || denied_by != no_limit) return;
-  denied_by = limit;
-  denied_for = why;
+  denied_by = part.limit;
+  denied_for = part.why;
+}
+
+void Matched::block_by(const Block& by) {
+  block = by;
+  denied_by = by_block;
+  denied_for = Exemption::blocked;
 }
 
 MatchScratch::MatchScratch(const Matcher& matcher) : matches_(*matcher.routes_) {}
@@ -152,10 +159,15 @@ std::optional<std::uint32_t> Matcher::find_limit(std::string_view name) const no
 
 // --- matching
 
-void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched) const {
+void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched, const ExceptionsAt& exceptions) const {
   matched.clear();
   matched.caller = identify(*ruleset_, query);
   find_candidates(query, scratch, matched);
+  if (exceptions.table != nullptr && exceptions.applies_blocks && !exceptions.table->blocks().empty()) {
+    const BlockQuery of{query, ruleset_->identity, matched.caller, exceptions.now};
+    const Block* const block = exceptions.table->blocks().find(of, scratch.paths_, scratch.buffer_);
+    if (block != nullptr) return matched.block_by(*block);
+  }
   if (exempts_) {
     matched.exempt_by = exempt_by(*ruleset_, matched.caller, query);
     if (matched.exempt_by != ExemptBy::nothing) return;
@@ -170,16 +182,22 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
     if (limit == last && !limits_[limit].keyed_by_route) continue;
     last = limit;
     const std::size_t before = matched.limits.size();
-    cover(query, limit, route, scratch, matched);
+    const Exceptions::OfLimit* const tables = exceptions.table == nullptr ? nullptr : exceptions.table->of(limit);
+    if (tables == nullptr) [[likely]] {
+      cover(query, limit, route, scratch, matched);
+    } else {
+      cover_with(*tables, exceptions.now, query, limit, route, scratch, matched);
+    }
     const policy::CompiledLimit& source = ruleset_->limits[limit];
-    const bool is_live = matched.limits.size() > before && source.mode == policy::Mode::enforce &&
-                         source.live.by_tier[matched.caller.tier].has_value();
+    const bool is_live =
+        matched.limits.size() > before && source.mode == policy::Mode::enforce &&
+        (source.live.by_tier[matched.caller.tier].has_value() || matched.limits.back().replaced != nullptr);
     if (is_live && ++live > max_limits) return;  // the request is denied
   }
 }
 
 void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched& matched) const {
-  auto& [paths, matches, candidates, costs, labels] = scratch;
+  auto& [paths, matches, candidates, costs, labels, buffer] = scratch;
   candidates.clear();
   costs.clear();
   labels.clear();
@@ -238,31 +256,68 @@ void Matcher::cover(const Query& query, std::uint32_t limit, std::uint32_t route
   const Caller& caller = matched.caller;
   const bool enforced = source.mode == policy::Mode::enforce;
   if (limits_[limit].is_conditional) {
-    if (const auto why = exclusion(query, caller, limit)) return matched.exempt_from(limit, route, *why, false);
+    if (const auto why = exclusion(query, caller, limit)) return matched.exempt_from({limit, route, *why}, false);
   }
   if (source.live.bans(caller.tier)) {  // a ban counts nothing, so it needs no key
-    return matched.exempt_from(limit, route, Exemption::banned, enforced);
+    return matched.exempt_from({limit, route, Exemption::banned}, enforced);
   }
   const std::size_t key_begin = matched.keys.size();
   const Presence presence =
       append_consumer(source, ruleset_->identity, caller, query, routes_of(limit)[route], matched.keys);
   if (presence == Presence::absent) {
     const bool denies = source.missing == policy::Missing::deny && enforced;
-    return matched.exempt_from(limit, route, Exemption::key_missing, denies);
+    return matched.exempt_from({limit, route, Exemption::key_missing}, denies);
   }
   if (!source.live.by_tier[caller.tier] && !(source.candidate && source.candidate->by_tier[caller.tier])) {
     matched.keys.resize(key_begin);
-    return matched.exempt_from(limit, route, Exemption::unlimited, false);
+    return matched.exempt_from({limit, route, Exemption::unlimited}, false);
   }
+  add_covered(query, limit, route, presence == Presence::shared, scratch, matched);
+}
+
+// Appends a limit whose key is the end of matched.keys.
+void Matcher::add_covered(const Query& query, std::uint32_t limit, std::uint32_t route, bool is_shared,
+                          const MatchScratch& scratch, Matched& matched) const {
+  const policy::CompiledLimit& source = ruleset_->limits[limit];
+  const Caller& caller = matched.caller;
   if (source.cost.header && !caller.trusted && has_header(query, source.cost.header->header)) {
     matched.caller.ignored_headers = true;
   }
   matched.limits.push_back({.limit = limit,
                             .route = route,
-                            .is_shared = presence == Presence::shared,
+                            .is_shared = is_shared,
                             .cost = cost_of(query, caller, limit, scratch),
                             .takes_cost = !source.cost.is_written,
                             .key_end = matched.keys.size()});
+}
+
+// An override precedes the tier, so the key is needed even if the tier is banned or unlimited.
+void Matcher::cover_with(const Exceptions::OfLimit& tables, Instant now, const Query& query, std::uint32_t limit,
+                         std::uint32_t route, const MatchScratch& scratch, Matched& matched) const {
+  const policy::CompiledLimit& source = ruleset_->limits[limit];
+  const std::size_t key_begin = matched.keys.size();
+  const Presence presence =
+      append_consumer(source, ruleset_->identity, matched.caller, query, routes_of(limit)[route], matched.keys);
+  AppliedReplacement applied;
+  const bool is_excluded = limits_[limit].is_conditional && exclusion(query, matched.caller, limit).has_value();
+  if (presence == Presence::present && !is_excluded) {
+    applied = Exceptions::find(tables, std::string_view(matched.keys).substr(key_begin), now);
+  }
+  if (applied.replacement == nullptr) {
+    matched.keys.resize(key_begin);
+    return cover(query, limit, route, scratch, matched);
+  }
+  const Replacement::Tier& tier = (*applied.replacement)->tiers[matched.caller.tier];
+  if (tier.kind != Replacement::Kind::numbers) {
+    matched.keys.resize(key_begin);
+    const bool bans = tier.kind == Replacement::Kind::banned;
+    return matched.exempt_from({limit, route, bans ? Exemption::banned : Exemption::unlimited, applied.number},
+                               bans && source.mode == policy::Mode::enforce);
+  }
+  add_covered(query, limit, route, false, scratch, matched);
+  matched.limits.back().replaced = &tier;
+  matched.limits.back().exception = applied.number;
+  matched.replacements.push_back(*applied.replacement);
 }
 
 Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t limit,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "match/caller.h"
+#include "match/exceptions.h"
 #include "match/path.h"
 #include "match/route_tree.h"
 #include "policy/ruleset.h"
@@ -27,6 +28,8 @@
 namespace weir::match {
 
 inline constexpr std::uint32_t no_limit = ~std::uint32_t{0};
+// The value of Matched::denied_by for a request that an operator's block denies, whatever its limits.
+inline constexpr std::uint32_t by_block = no_limit - 1;
 // The maximum number of enforced limits evaluated together. A request that more of them cover is denied.
 inline constexpr std::size_t max_limits = 64;
 
@@ -36,13 +39,15 @@ struct MatchedLimit {
   std::uint32_t route = 0;  // index in Matcher::routes_of(limit)
   bool is_shared = false;   // no key: counted in the shared counter
   Cost cost;
-  bool takes_cost = false;  // the policy sets none: the caller's cost applies
-  std::size_t key_end = 0;  // offset in Matched::keys
+  bool takes_cost = false;                      // the policy sets none: the caller's cost applies
+  std::size_t key_end = 0;                      // offset in Matched::keys
+  const Replacement::Tier* replaced = nullptr;  // numbers of an override, instead of the tier's; null: none
+  ExceptionNumber exception = 0;                // the override of `replaced`
 };
 
 // Why a limit that matches the route does not cover a query.
 // `reserve_too_large` is set by the evaluation of a reservation.
-enum class Exemption : std::uint8_t { excepted, condition, key_missing, unlimited, banned, reserve_too_large };
+enum class Exemption : std::uint8_t { excepted, condition, key_missing, unlimited, banned, reserve_too_large, blocked };
 
 // The part of `exempt` by which no limit covers a query.
 enum class ExemptBy : std::uint8_t { nothing, address, identity, route };
@@ -54,7 +59,7 @@ struct Matched {
   Caller caller;
 
   // The first limit that denies without being evaluated, because it bans (Exemption::banned) or because the query lacks
-  // its key (`missing: deny`); no_limit if none.
+  // its key (`missing: deny`); no_limit if none; by_block if an operator blocked the caller (Exemption::blocked).
   std::uint32_t denied_by = no_limit;
   Exemption denied_for = Exemption::key_missing;
   ExemptBy exempt_by = ExemptBy::nothing;  // otherwise `limits` and `exempt` are empty
@@ -64,11 +69,17 @@ struct Matched {
     std::uint32_t limit;
     std::uint32_t route;
     Exemption why;
+    ExceptionNumber exception = 0;  // the override that makes the consumer unlimited or banned; zero: none
   };
   std::vector<Exempt> exempt;
 
+  // Keep MatchedLimit::replaced valid while the request is in flight; empty if no override applies.
+  std::vector<std::shared_ptr<const Replacement>> replacements;
+  Block block;  // the block that denies the request; valid if denied_by is by_block
+
   void clear() noexcept;
-  void exempt_from(std::uint32_t limit, std::uint32_t route, Exemption why, bool denies);
+  void exempt_from(const Exempt& part, bool denies);
+  void block_by(const Block& by);
   [[nodiscard]] std::string_view key(std::size_t i) const noexcept {
     const std::size_t begin = i == 0 ? 0 : limits[i - 1].key_end;
     return std::string_view(keys).substr(begin, limits[i].key_end - begin);
@@ -98,6 +109,7 @@ class MatchScratch {
   std::vector<Candidate> candidates_;
   std::vector<std::pair<std::uint32_t, Cost>> costs_;  // costs by route, as (limit, cost)
   std::vector<std::uint32_t> labels_;                  // labels of all readings; used if counts_by_label_
+  std::string buffer_;                                 // for lookups of blocks
 };
 
 class Matcher {
@@ -108,9 +120,10 @@ class Matcher {
   static Result<std::shared_ptr<const Matcher>> create(std::shared_ptr<const policy::Ruleset> ruleset);
 
   // Overwrites `matched`, reusing its memory.
-  void match(const Query& query, MatchScratch& scratch, Matched& matched) const;
+  void match(const Query& query, MatchScratch& scratch, Matched& matched, const ExceptionsAt& exceptions = {}) const;
 
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
+  [[nodiscard]] const std::shared_ptr<const policy::Ruleset>& shared_ruleset() const noexcept { return ruleset_; }
   [[nodiscard]] std::optional<std::uint32_t> find_limit(std::string_view name) const noexcept;
 
   // The names of all known routes; the last one is `other`.
@@ -155,6 +168,11 @@ class Matcher {
                                                    std::uint32_t limit) const noexcept;
   void cover(const Query& query, std::uint32_t limit, std::uint32_t route, const MatchScratch& scratch,
              Matched& matched) const;
+  // The same for a limit of which some consumers have overrides.
+  void cover_with(const Exceptions::OfLimit& tables, Instant now, const Query& query, std::uint32_t limit,
+                  std::uint32_t route, const MatchScratch& scratch, Matched& matched) const;
+  void add_covered(const Query& query, std::uint32_t limit, std::uint32_t route, bool is_shared,
+                   const MatchScratch& scratch, Matched& matched) const;
   [[nodiscard]] Cost cost_of(const Query& query, const Caller& caller, std::uint32_t limit,
                              const MatchScratch& scratch) const noexcept;
 

@@ -68,6 +68,32 @@ Cost cost_of(const policy::CostRule& rule, const NamedQuery& ask) noexcept {
   return rule.is_written ? rule.fixed : ask.cost.value_or(Cost{1});
 }
 
+// Adds the only limit of a named query, or the reason why it does not cover the consumer.
+void add_named(const policy::CompiledLimit& source, const Named& named, const NamedQuery& ask,
+               const AppliedReplacement& applied, Matched& matched) {
+  const std::uint32_t tier = matched.caller.tier;
+  const Replacement::Tier* const replaced =
+      applied.replacement == nullptr ? nullptr : &(*applied.replacement)->tiers[tier];
+  const bool has_candidate = source.candidate && source.candidate->by_tier[tier];
+  const bool bans = replaced != nullptr ? replaced->kind == Replacement::Kind::banned : source.live.bans(tier);
+  const bool is_unlimited = replaced != nullptr ? replaced->kind == Replacement::Kind::unlimited
+                                                : !source.live.by_tier[tier] && !has_candidate;
+  if (bans || is_unlimited) {
+    const Exemption why = bans ? Exemption::banned : Exemption::unlimited;
+    return matched.exempt_from({named.limit, named.route, why, applied.number},
+                               bans && source.mode == policy::Mode::enforce);
+  }
+  matched.limits.push_back({.limit = named.limit,
+                            .route = named.route,
+                            .is_shared = named.is_shared,
+                            .cost = cost_of(source.cost, ask),
+                            .takes_cost = !source.cost.is_written,
+                            .key_end = matched.keys.size(),
+                            .replaced = replaced,
+                            .exception = applied.number});
+  if (replaced != nullptr) matched.replacements.push_back(*applied.replacement);
+}
+
 }  // namespace
 
 Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::string& key) {
@@ -92,7 +118,8 @@ Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::str
   return Named{*limit, static_cast<std::uint32_t>(route - routes.begin()), consumer->is_shared};
 }
 
-Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched) {
+Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched,
+                         const ExceptionsAt& exceptions) {
   matched.clear();
   matched.caller = Caller{};
   const policy::Ruleset& ruleset = matcher.ruleset();
@@ -104,21 +131,20 @@ Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched&
   const Result<Named> named = read_named(matcher, ask, matched.keys);
   if (!named) return tl::unexpected(named.error());
 
-  const std::uint32_t tier = matched.caller.tier;
-  const policy::CompiledLimit& source = ruleset.limits[named->limit];
   matched.label = label_of(matcher, *named);
-  if (source.live.bans(tier)) {
-    matched.exempt_from(named->limit, named->route, Exemption::banned, source.mode == policy::Mode::enforce);
-  } else if (!source.live.by_tier[tier] && !(source.candidate && source.candidate->by_tier[tier])) {
-    matched.exempt_from(named->limit, named->route, Exemption::unlimited, false);
-  } else {
-    matched.limits.push_back({.limit = named->limit,
-                              .route = named->route,
-                              .is_shared = named->is_shared,
-                              .cost = cost_of(source.cost, ask),
-                              .takes_cost = !source.cost.is_written,
-                              .key_end = matched.keys.size()});
+  AppliedReplacement applied;
+  if (exceptions.table != nullptr) {
+    std::string buffer;
+    const Block* const block =
+        exceptions.applies_blocks ? exceptions.table->blocks().find(matched.keys, exceptions.now, buffer) : nullptr;
+    if (block != nullptr) {
+      matched.block_by(*block);
+      return {};
+    }
+    const Exceptions::OfLimit* const tables = exceptions.table->of(named->limit);
+    if (tables != nullptr) applied = Exceptions::find(*tables, matched.keys, exceptions.now);
   }
+  add_named(ruleset.limits[named->limit], *named, ask, applied, matched);
   return {};
 }
 

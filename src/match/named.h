@@ -39,6 +39,7 @@ struct Named {
 [[nodiscard]] Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::string& key);
 
 // Matches like a query that this limit alone covers. Overwrites `matched`, reusing its memory.
-[[nodiscard]] Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched);
+[[nodiscard]] Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched,
+                                       const ExceptionsAt& exceptions = {});
 
 }  // namespace weir::match

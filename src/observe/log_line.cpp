@@ -112,6 +112,7 @@ void append_denial(std::string& out, const Denial& denial) {
   append_wait(out, denial.decision.retry_after);
   append_field(out, "quota", denial.decision.limit);
   append_field(out, "remaining", denial.decision.remaining);
+  append_field(out, denial.limit.empty() ? "block" : "override", denial.exception);
   append_field(out, "trace_id", denial.trace_id);
   append_field(out, "request_id", denial.request_id);
   end_line(out);
@@ -130,6 +131,8 @@ void append_change(std::string& out, Instant time, const MadeChange& change) {
   append_field(out, "limit", change.limit);
   append_field(out, "consumer", change.consumer);
   append_field(out, "outcome", change.outcome);
+  append_field(out, "id", change.id);
+  append_field(out, "by", change.by);
   end_line(out);
 }
 

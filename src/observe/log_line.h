@@ -42,6 +42,7 @@ struct Denial {
   // Set from trace_ids(); empty: none.
   std::string_view trace_id{};
   std::string_view request_id{};
+  std::string_view exception{};  // the id of the override or block that decided; empty: none
 };
 
 void append_denial(std::string& out, const Denial& denial);
@@ -57,10 +58,12 @@ struct TraceIds {
 
 // A change that an operator made.
 struct MadeChange {
-  std::string what{};      // `reset`, `reload`
+  std::string what{};      // `reset`, `reload`, `set override`, `remove block`
   std::string limit{};     // the limit or domain; empty: none
   std::string consumer{};  // as ConsumerNames writes it; empty: none
   std::string outcome{};   // `done`, or the error
+  std::string id{};        // of the override or block; empty: none
+  std::string by{};        // the name of the operator's token; empty: unknown
 };
 
 void append_change(std::string& out, Instant time, const MadeChange& change);

@@ -86,6 +86,9 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
   page.single("weir_uncovered_total", counter, "Requests that no limit covers.", totals.uncovered);
   page.single("weir_shadow_only_total", counter, "Requests that only limits in shadow mode cover.", totals.shadow_only);
   page.single("weir_exempt_total", counter, "Requests that the policy exempts from all limits.", totals.exempt);
+  page.single("weir_blocked_total", counter, "Requests that an operator's block denied.", totals.blocked);
+  page.single("weir_overridden_total", counter, "Decisions by the numbers of an override instead of the policy's.",
+              totals.overridden);
   page.single("weir_ignored_headers_total", counter,
               "Requests whose headers were ignored because only a trusted proxy may set them.", totals.ignored_headers);
   page.single("weir_unknown_tiers_total", counter, "Requests with a tier that the policy does not define.",

@@ -182,6 +182,7 @@ void Recorder::log_denial(const Evaluated& evaluated) {
                 .tier = ruleset.tiers.names[verdict.tier],
                 .cost = (is_query ? batch.query(number).cost : batch.named(number).cost).value_or(Cost{1}),
                 .decision = verdict.decision};
+  if (verdict.reason == engine::Reason::blocked_by_operator) denial.decision.retry_after = verdict.retry_after;
   if (is_query) {
     denial.method = batch.query(number).method;
     denial.address = batch.matched(number).caller.address;
@@ -200,6 +201,8 @@ void Recorder::log_denial(const Evaluated& evaluated) {
     }
   }
   denial.consumer = consumer_;
+  const std::string exception = verdict.exception != 0 && id_of_ ? id_of_(verdict.exception) : std::string();
+  denial.exception = exception;
   log_->write(denial, line_);
 }
 

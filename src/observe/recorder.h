@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -63,6 +64,10 @@ class Recorder final : public engine::Observer {
   std::chrono::nanoseconds begin() override { return stopwatch_(); }
   void evaluated(const engine::EvaluationBatch& batch, std::chrono::nanoseconds started, Instant now) override;
 
+  // Sets how the log names overrides and blocks. Must be called before the first request.
+  using IdOf = std::function<std::string(match::ExceptionNumber)>;
+  void name_exceptions(IdOf id_of) { id_of_ = std::move(id_of); }
+
   // Thread-safe.
   void add_to(RecorderTotals& totals) const;
   void add_to(DurationHistogram::Totals& durations) const noexcept { durations_.add_to(durations); }
@@ -96,6 +101,7 @@ class Recorder final : public engine::Observer {
   DecisionLog* const log_;
   const Stopwatch stopwatch_;
   Sampler sampler_;
+  IdOf id_of_;
   std::string consumer_;  // scratch
   std::string line_;      // scratch
 

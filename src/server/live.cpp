@@ -101,11 +101,11 @@ void Live::changed(Instant at, const observe::MadeChange& change) {
   observe::append_change(line, at, change);
   log_.write(line);
   if (change.what == "reload") return;  // reload() has its own notice
-  notices_.add({.kind = Notice::Kind::change,
-                .limit = change.limit,
-                .consumer = change.consumer,
-                .message = fmt::format("operator requested {} of {}: {}", change.what, change.limit, change.outcome),
-                .at = at});
+  const std::string message =
+      change.id.empty() ? fmt::format("operator requested {} of {}: {}", change.what, change.limit, change.outcome)
+                        : fmt::format("{}: {} {}", change.by, change.what, change.id);
+  notices_.add(
+      {.kind = Notice::Kind::change, .limit = change.limit, .consumer = change.consumer, .message = message, .at = at});
 }
 
 }  // namespace weir::server

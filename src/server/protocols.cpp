@@ -43,7 +43,8 @@ frontend::AdminOptions admin_options(const FrontendOptions& from) {
   return {.limits = {},
           .hosts = frontend::HostNames(from.listener.hosts),
           .token = from.token,
-          .admin_token = from.admin_token};
+          .admin_token = from.admin_token,
+          .named = from.named_tokens};
 }
 
 // Reports a reset over RESP like one over the admin listener.
@@ -239,10 +240,17 @@ std::vector<Listener> default_listeners() {
   return listeners;
 }
 
-Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const std::string& admin_token,
-                                         std::size_t loops) {
-  FrontendOptions options{
-      .listener = listener, .token = {}, .admin_token = frontend::Token(admin_token), .loops = loops};
+Result<FrontendOptions> frontend_options(const ListenerConfig& listener,
+                                         const std::vector<frontend::NamedToken>& admin_tokens, std::size_t loops) {
+  std::vector<std::string> writing;
+  for (const frontend::NamedToken& token : admin_tokens) {
+    if (token.role == frontend::NamedToken::Role::write) writing.push_back(token.secret);
+  }
+  FrontendOptions options{.listener = listener,
+                          .token = {},
+                          .admin_token = frontend::Token(std::move(writing)),
+                          .named_tokens = admin_tokens,
+                          .loops = loops};
   if (!listener.token_file) return options;
   auto token = read_token(*listener.token_file);
   if (!token) return tl::unexpected(token.error());

@@ -29,11 +29,13 @@ namespace weir::server {
 struct FrontendOptions {
   ListenerConfig listener;
   frontend::Token token;        // unset: no token is required
-  frontend::Token admin_token;  // unset if there is no state directory
-  std::size_t loops = 1;        // the bounds of the listener are divided among them
+  frontend::Token admin_token;  // of those that may write; unset if there is no state directory
+  std::vector<frontend::NamedToken> named_tokens;
+  std::size_t loops = 1;  // the bounds of the listener are divided among them
 };
 
-[[nodiscard]] Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const std::string& admin_token,
+[[nodiscard]] Result<FrontendOptions> frontend_options(const ListenerConfig& listener,
+                                                       const std::vector<frontend::NamedToken>& admin_tokens,
                                                        std::size_t loops);
 
 // One protocol of a server. Creates the frontend of each loop and owns the state that the frontends share. Must outlive

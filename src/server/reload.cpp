@@ -32,7 +32,11 @@ Result<std::string> Server::apply(Loaded loaded) {
     if (!read) return tl::unexpected(read.error());
     certificates.emplace_back(listener.tls.get(), std::move(*read));
   }
-  if (const auto taken = engine_->reload(loaded.ruleset, clock_); !taken) return tl::unexpected(taken.error());
+  auto exceptions = overrides_->prepare(loaded.ruleset);
+  if (!exceptions) return tl::unexpected(exceptions.error());
+  const auto taken = engine_->reload(loaded.ruleset, clock_, std::move(exceptions->exceptions));
+  if (!taken) return tl::unexpected(taken.error());
+  overrides_->take(std::move(*exceptions));
   for (auto& [tls, read] : certificates) tls->take(std::move(read));
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     (*loops_)[i].run([&] { workers_[i]->change(*options); });
@@ -131,6 +135,11 @@ void Server::policy(PolicyRead done) {
 void Server::limits(const frontend::LimitsQuery& query, LimitsRead done) {
   do_later([this, query, done] { done(limits_report(query)); },
            [done] { done(failure("limits", "the server is stopping")); });
+}
+
+void Server::overrides(const overrides::ServiceRequest& request, OverridesAnswered done) {
+  do_later([this, request, done] { done(overrides_->answer(request)); },
+           [done] { done(failure("overrides", "the server is stopping")); });
 }
 
 void Server::reject_requests() {

@@ -110,9 +110,18 @@ std::string Server::metrics() {
   observe::append_spike_metrics(page, live_->spikes());
   page.single("weir_stream_clients", observe::MetricsPage::Type::gauge, "Clients of GET /v1/stream.",
               live_->feed().clients());
+  append_override_metrics(page);
   for (const auto& protocol : protocols_) protocol->append_metrics(page);
   if (!store_counts_.empty()) append_store_metrics(page);
   return page.take();
+}
+
+void Server::append_override_metrics(observe::MetricsPage& page) const {
+  using Type = observe::MetricsPage::Type;
+  const overrides::Service::Figures figures = overrides_->figures();
+  page.single("weir_overrides", Type::gauge, "Overrides and grants that have not expired.", figures.overrides);
+  page.single("weir_overrides_inactive", Type::gauge, "Overrides that do not fit the active policy.", figures.inactive);
+  page.single("weir_blocks", Type::gauge, "Blocks that have not expired.", figures.blocks);
 }
 
 observe::TrafficTotals Server::traffic_totals(const engine::Engine::Totals& of_engine) const {

@@ -109,6 +109,32 @@ std::string_view bare_line(std::string_view line) noexcept {
   return base::trimmed(line.substr(0, line.find('#')), " \t\r");
 }
 
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const std::size_t end = line.find_first_of(" \t");
+    if (end != 0) words.push_back(line.substr(0, end));
+    line = end == std::string_view::npos ? std::string_view() : line.substr(end + 1);
+  }
+  return words;
+}
+
+Result<frontend::NamedToken> parse_named_token(const std::vector<std::string_view>& words) {
+  using frontend::NamedToken;
+  constexpr auto form = "expected NAME TOKEN ROLE, where ROLE is read or write";
+  if (words.size() != 3) return failure("token", fmt::format("invalid line: {}", form));
+  if (words[1].size() < min_token_length || words[1].size() > max_secret_length ||
+      !std::ranges::all_of(words[1], is_token_character)) {
+    return failure("token",
+                   fmt::format("invalid token: expected {} to {} printable characters; create one with openssl "
+                               "rand -hex 32",
+                               min_token_length, max_secret_length));
+  }
+  if (words[2] != "read" && words[2] != "write") return failure("token", fmt::format("invalid role: {}", form));
+  return NamedToken{std::string(words[0]), std::string(words[1]),
+                    words[2] == "read" ? NamedToken::Role::read : NamedToken::Role::write};
+}
+
 }  // namespace
 
 Result<std::string> read_token(const fs::path& path) {
@@ -144,16 +170,56 @@ Result<void> prepare_state_directory(const fs::path& state_directory) {
                                                "; set state.directory in weir.yaml");
 }
 
-Result<std::string> open_admin_token(const fs::path& state_directory) {
+Result<std::vector<frontend::NamedToken>> read_admin_tokens(const fs::path& path) {
+  using frontend::NamedToken;
+  const auto text = read_secret(path, max_key_file_size);
+  if (!text) return tl::unexpected(text.error());
+  std::vector<NamedToken> tokens;
+  std::size_t number = 0;
+  for (std::string_view rest = *text; !rest.empty();) {
+    ++number;
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = bare_line(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (line.empty()) continue;
+    const auto words = words_of(line);
+    if (words.size() == 1 && tokens.empty() && base::trimmed(rest).empty()) {
+      auto only = read_token(path);
+      if (!only) return tl::unexpected(only.error());
+      return std::vector{NamedToken{"admin", std::move(*only), NamedToken::Role::write}};
+    }
+    auto token = parse_named_token(words);
+    if (!token) return failure(fmt::format("{}:{}", path.string(), number), token.error().what);
+    const auto is_taken = [&](const NamedToken& other) {
+      return other.name == token->name || other.secret == token->secret;
+    };
+    if (std::ranges::any_of(tokens, is_taken)) {
+      return failure(fmt::format("{}:{}", path.string(), number), "duplicate name or token");
+    }
+    tokens.push_back(std::move(*token));
+  }
+  const auto writes = [](const NamedToken& token) { return token.role == NamedToken::Role::write; };
+  if (std::ranges::any_of(tokens, writes)) return tokens;
+  return failure(path.string(), "contains no token with the role write; add one, or remove the file and restart");
+}
+
+Result<std::string> read_writing_token(const fs::path& path) {
+  const auto tokens = read_admin_tokens(path);
+  if (!tokens) return tl::unexpected(tokens.error());
+  const auto found = std::ranges::find(*tokens, frontend::NamedToken::Role::write, &frontend::NamedToken::role);
+  return found->secret;
+}
+
+Result<std::vector<frontend::NamedToken>> open_admin_tokens(const fs::path& state_directory) {
   if (const auto made = make_directory(state_directory); !made) return tl::unexpected(made.error());
   const fs::path path = state_directory / admin_token_file;
   std::error_code error;
   if (!fs::exists(path, error)) {
     const auto token = random_token();
-    if (!token) return token;
+    if (!token) return tl::unexpected(token.error());
     if (const auto written = write_once(path, *token); !written) return tl::unexpected(written.error());
   }
-  return read_token(path);
+  return read_admin_tokens(path);
 }
 
 Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path) {

@@ -79,9 +79,9 @@ Result<void> Server::open_state() {
   drop_unusable_directory();
   const fs::path& directory = config_.state.directory;
   if (!directory.empty()) {
-    auto token = open_admin_token(directory);
-    if (!token) return tl::unexpected(token.error());
-    admin_token_ = std::move(*token);
+    auto tokens = open_admin_tokens(directory);
+    if (!tokens) return tl::unexpected(tokens.error());
+    admin_tokens_ = std::move(*tokens);
   }
   if (!directory.empty() || config_.log.hash_key_file) {
     const auto key =
@@ -175,6 +175,32 @@ Result<void> Server::restore_states() {
   for (const auto& protocol : protocols_) {
     if (auto opened = protocol->open_state(state, *log_); !opened) return opened;
   }
+  return open_overrides();
+}
+
+// Each node has its own overrides, whatever its store. A state directory that has an admin token may be read-only: then
+// there are none.
+Result<void> Server::open_overrides() {
+  const auto report = [this](const overrides::Notice& notice) {
+    const overrides::Change& change = notice.change;
+    live_->changed(change.at,
+                   {.what = std::string(name_of(change.action)) + " " + std::string(name_of(change.record.kind)),
+                    .limit = change.record.limit,
+                    .consumer = notice.key.empty() ? std::string() : consumer_name(notice.key),
+                    .outcome = "done",
+                    .id = change.record.id,
+                    .by = change.by});
+  };
+  const fs::path& directory = config_.state.directory;
+  auto service = overrides::Service::open(*engine_, clock_, {.directory = directory, .on_change = report});
+  std::error_code error;
+  const bool is_disabled = !service && !fs::exists(directory / overrides::change_log_file, error);
+  if (is_disabled) {
+    log_->warning("overrides and blocks are disabled: " + service.error().message());
+    service = overrides::Service::open(*engine_, clock_, {});
+  }
+  if (!service) return tl::unexpected(service.error());
+  overrides_ = std::move(*service);
   return {};
 }
 
@@ -192,7 +218,7 @@ Result<WorkerOptions> Server::worker_options(const Config& config) const {
     auto& own = options.frontends.emplace_back();
     const ListenerConfig* const listener = config.listener(protocol->name());
     if (listener == nullptr) continue;
-    auto read = frontend_options(*listener, admin_token_, loops_->size());
+    auto read = frontend_options(*listener, admin_tokens_, loops_->size());
     if (!read) return tl::unexpected(read.error());
     own = *std::move(read);
   }
@@ -331,6 +357,7 @@ void Server::tick() {
   save_node_count();
   const Instant now = clock_.now();
   if (decisions_) decisions_->tick(now);
+  overrides_->expire();
   if (!traffic_.is_due(now)) return;  // traffic_ is written only by this thread, so no lock is needed to read it
   observe::TrafficTotals totals = traffic_totals(engine_->totals());
   const std::lock_guard guard(mutex_);

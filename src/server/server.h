@@ -31,6 +31,7 @@
 #include "observe/log_writer.h"
 #include "observe/metrics_page.h"
 #include "observe/recent_traffic.h"
+#include "overrides/service.h"
 #include "server/config.h"
 #include "server/every_second.h"
 #include "server/example_request.h"
@@ -106,6 +107,7 @@ class Server final : private frontend::AdminBackend {
   Result<void> open_own_receipt_key();
   void drop_unusable_directory();
   Result<void> restore_states();
+  Result<void> open_overrides();
   Result<void> open_workers();
   Result<void> open_listeners();
 
@@ -125,6 +127,7 @@ class Server final : private frontend::AdminBackend {
 
   [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Totals& of_engine) const;
   void append_store_metrics(observe::MetricsPage& page) const;
+  void append_override_metrics(observe::MetricsPage& page) const;
   void on_loop_connected();
   void leave_store();
   void open_nodes();
@@ -144,6 +147,8 @@ class Server final : private frontend::AdminBackend {
     return live_->notices().newest(most);
   }
   void limits(const frontend::LimitsQuery& query, LimitsRead done) override;
+  void overrides(const overrides::ServiceRequest& request, OverridesAnswered done) override;
+  [[nodiscard]] std::string exception_id(match::ExceptionNumber number) override { return overrides_->id_of(number); }
   [[nodiscard]] std::optional<frontend::StoreReport> store_report() override;
   [[nodiscard]] std::string consumer_name(std::string_view key) override;
   [[nodiscard]] std::string consumer_name(std::span<const DescriptorEntry> entries) override;
@@ -177,13 +182,14 @@ class Server final : private frontend::AdminBackend {
   std::optional<observe::ConsumerNames> names_;
   std::optional<observe::DecisionLog> decisions_;
   std::optional<Live> live_;
-  std::string admin_token_;
+  std::vector<frontend::NamedToken> admin_tokens_;
   std::vector<frontend::ReceiptKey> own_receipt_keys_;  // empty if the store is shared
   std::optional<SharedLimits> shared_limits_;           // none: the store is local
   std::shared_ptr<store::SliceHolder> slice_holder_;    // this and the next are null if the store is local
   std::unique_ptr<SharedNodes> nodes_;
   std::optional<NodeCountFile> node_count_file_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<overrides::Service> overrides_;
   std::vector<std::unique_ptr<Protocol>> protocols_;               // protocols of the enabled listeners
   std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one per loop; empty if the store is local
   std::atomic<std::size_t> connecting_loops_ = 0;                  // loops on which requests wait for the store

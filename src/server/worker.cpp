@@ -38,6 +38,8 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
                options.receipt_keys),
       protocols_(protocols),
       loop_(loop.index()) {
+  recorder_.name_exceptions(
+      [&backend = context.backend](match::ExceptionNumber number) { return backend.exception_id(number); });
   if (outage_) {
     outage_->lock_with([this] { return context_.evaluator().lock(); });
     watch_slices();

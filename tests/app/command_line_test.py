@@ -7,8 +7,8 @@ import unittest
 import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
-COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion", "man", "help"]
+COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "override", "grant", "block", "unblock",
+            "lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
@@ -100,14 +100,13 @@ class Mistakes(ProgramTest):
 
     def test_what_other_servers_call_a_command_leads_to_it(self):
         for word, meant in [("validate", "lint"), ("check", "lint"), ("test", "lint"), ("start", "serve"), ("run", "serve"),
-                            ("restart", "reload"), ("unban", "reset"), ("stats", "status"), ("watch", "top")]:
+                            ("restart", "reload"), ("unban", "unblock"), ("ban", "block"), ("stats", "status"), ("watch", "top")]:
             self.expect_hint(word, f"; did you mean `weir {meant}`?")
         self.expect_hint("version", "; `weir --version` prints the version")
 
     def test_what_no_command_does_is_explained(self):
         stop = "; stop a server with SIGTERM, a service with `systemctl stop weir`"
-        ban = "; bans are part of the policy (rate: 0, or a tier that is `banned`); `weir reload` applies it"
-        for word, hint in [("stop", stop), ("shutdown", stop), ("ban", ban), ("block", ban),
+        for word, hint in [("stop", stop), ("shutdown", stop),
                            ("config", "; `weir serve --check` validates weir.yaml and shows the settings in effect")]:
             self.expect_hint(word, hint)
 

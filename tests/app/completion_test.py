@@ -12,8 +12,8 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion", "man", "help"]
+COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "override", "grant", "block", "unblock",
+            "lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
 
 
 class Bash(ProgramTest):

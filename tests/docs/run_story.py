@@ -37,7 +37,7 @@ case "$1 $*" in
 esac
 case "$1" in
   serve) exec "{program}" "$@" --http 127.0.0.1:{http} --rls 127.0.0.1:{rls} --resp 127.0.0.1:{resp} --admin 127.0.0.1:{admin} ;;
-  status|top|peek|reset|reload|hash) exec "{program}" "$@" --admin 127.0.0.1:{admin} ;;
+  status|top|peek|reset|override|grant|block|unblock|reload|hash) exec "{program}" "$@" --admin 127.0.0.1:{admin} ;;
   *) exec "{program}" "$@" ;;
 esac
 """

@@ -46,6 +46,11 @@ struct FakeBackend : AdminBackend {
     limits_asked = {asked.only, asked.top_denied, asked.recent};
     limits_read.push_back(std::move(done));
   }
+  void overrides(const overrides::ServiceRequest& request, OverridesAnswered done) override {
+    overrides_asked.push_back(request);
+    done(overrides_answer);
+  }
+  std::string exception_id(match::ExceptionNumber number) override { return "id-" + std::to_string(number); }
   std::optional<StoreReport> store_report() override { return store_now; }
   std::string consumer_name(std::string_view key) override { return "named:" + match::describe_consumer(key); }
   std::string consumer_name(std::span<const DescriptorEntry> entries) override {
@@ -65,6 +70,8 @@ struct FakeBackend : AdminBackend {
   std::tuple<std::string, std::size_t, std::size_t> limits_asked;
   std::optional<StoreReport> store_now;
   std::vector<observe::MadeChange> changes;
+  std::vector<overrides::ServiceRequest> overrides_asked;
+  overrides::Answer overrides_answer;
 };
 
 struct Reply {

@@ -13,7 +13,7 @@ TEST_F(AdminFrontendTest, ConsumerThatWasNeverSeenHasAll) {
       reply.body,
       R"({"limit":"api","tier":"free","admitted":true,"reason":"within","retry_after":0,)"
       R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"leased":0,)"
-      R"("holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,"consumer":"user=bob"})"
+      R"("holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,"override":null,"block":null,"consumer":"user=bob"})"
       "\n");
 }
 
@@ -26,7 +26,7 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedAsTrafficLeftIt) {
       R"({"limit":"api","tier":"free","admitted":false,"reason":"exceeded","retry_after":0.75,)"
       R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consistency":"exact",)"
       R"("used":4,"leased":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
-      R"("consumer":"user=alice"})"
+      R"("override":null,"block":null,"consumer":"user=alice"})"
       "\n");
 }
 
@@ -60,7 +60,7 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedInItsTier) {
       R"({"limit":"api","tier":"staff","admitted":true,"reason":"uncovered","retry_after":0,)"
       R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,"used":null,)"
       R"("leased":null,"holders":null,"slices":null,"open":null,"open_units":null,"receipts":null,"candidate":null,)"
-      R"("consumer":"user=alice"})"
+      R"("override":null,"block":null,"consumer":"user=alice"})"
       "\n");
 }
 
@@ -189,7 +189,7 @@ TEST_F(AdminDescriptorTest, IsInspectedAsTrafficLeftIt) {
       R"({"domain":"edge","limit":"by-address","tier":"default","admitted":true,"reason":"within","retry_after":0,)"
       R"("algorithm":"fixed_window","mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consistency":"exact","used":0,)"
       R"("leased":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
-      R"("consumer":"address=a=b"})"
+      R"("override":null,"block":null,"consumer":"address=a=b"})"
       "\n");
   for (int i = 0; i < 2; ++i) send_descriptor("address", "a=b");
   clock_.advance(600s);
@@ -214,7 +214,7 @@ TEST_F(AdminDescriptorTest, InShadowAndUnlimited) {
       R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
       R"("consistency":null,"used":null,"leased":null,"holders":null,"slices":null,"open":null,"open_units":null,)"
       R"("receipts":null,"candidate":null,)"
-      R"("consumer":"address=a + path=/health"})"
+      R"("override":null,"block":null,"consumer":"address=a + path=/health"})"
       "\n");
 }
 

@@ -12,7 +12,7 @@ namespace {
 TEST(AdminRoutes, AreThoseOfTheDocument) {
   std::set<std::string> routes;
   for (const Route& route : AdminFrontend::routes()) {
-    routes.insert((route.methods == Route::Methods::post ? "POST " : "GET ") + std::string(route.path));
+    routes.insert(std::string(route.method_name()) + " " + std::string(route.path));
   }
   EXPECT_EQ(routes, documented_routes(":8089"));
 }

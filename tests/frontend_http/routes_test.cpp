@@ -13,7 +13,9 @@ std::vector<std::string> methods_of(const Route& route) {
     case Route::Methods::get:
       return {"GET"};
     case Route::Methods::post:
-      return {"POST"};
+    case Route::Methods::put:
+    case Route::Methods::remove:
+      return {std::string(route.method_name())};
     case Route::Methods::any:
       break;
   }

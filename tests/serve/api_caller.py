@@ -11,7 +11,8 @@ SAMPLES = {"/page/{file}": "/page/main.js", "/v1/auth/{path}": "/v1/auth/api/me"
            "/v1/limits/{name}/consumers/{consumer}": "/v1/limits/api/consumers/user=alice",
            "/v1/limits/{name}/consumers/{consumer}/reset": "/v1/limits/api/consumers/user=alice/reset",
            "/v1/domains/{name}/descriptor": "/v1/domains/shop/descriptor?user=alice",
-           "/v1/domains/{name}/descriptor/reset": "/v1/domains/shop/descriptor/reset?user=alice"}
+           "/v1/domains/{name}/descriptor/reset": "/v1/domains/shop/descriptor/reset?user=alice",
+           "/v1/overrides/{id}": "/v1/overrides/launch", "/v1/blocks/{id}": "/v1/blocks/scraper"}
 
 
 class Bytes:

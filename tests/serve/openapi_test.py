@@ -118,6 +118,7 @@ class Answers(unittest.TestCase):
         self.proxies(ask)
         self.reading(ask)
         self.consumers(ask)
+        self.exceptions(ask)
         self.reloads(ask)
 
     def refused(self, ask):
@@ -140,9 +141,11 @@ class Answers(unittest.TestCase):
                     send(403, fields="Origin: https://weir.example\r\n")
             for path, item in self.document.paths(listener).items():
                 target = SAMPLES.get(path, path)
+                names = {"get": "GET, HEAD", "post": "POST", "put": "PUT", "delete": "DELETE"}
+                allowed = ", ".join(name for method, name in names.items() if method in item)
                 for method in {"get", "post", "put", "delete", "patch"} - item.keys():
                     status, headers, text = ask.weir.ask(method.upper(), target, listener=listener)
-                    self.assertEqual((status, headers["Allow"]), (405, "POST" if "post" in item else "GET, HEAD"))
+                    self.assertEqual((status, headers["Allow"]), (405, allowed))
                     self.document.check_value(path, "/components/schemas/Problem", json.loads(text))
             status, _, text = ask.weir.ask("GET", "/v1/nothing", listener=listener)
             self.assertEqual(status, 404)
@@ -291,6 +294,54 @@ class Answers(unittest.TestCase):
         ask(401, reset, body={"consumer": "user=alice", "limit": "api"})
         ask(404, reset, body={"consumer": "user=alice", "limit": "none"}, headers=admin)
 
+    def exceptions(self, ask):
+        admin = ask.admin_token
+        alice = {"limit": "api", "consumer": "user=alice", "reason": "a test"}
+        launch = {**alice, "id": "launch", "numbers": {"limit": 9}, "until": "2099-01-01T00:00:00Z"}
+        put = "PUT /v1/overrides"
+        ask(200, put, body=launch, headers=admin)
+        ask(200, put, body=launch, headers=admin)
+        ask(200, put, body={**alice, "id": "grant", "add": 3}, headers=admin)
+        for user, terms in (("b", {"factor": 1.5}), ("c", {"unlimited": True}), ("d", {"banned": True})):
+            ask(200, put, body={**alice, "consumer": f"user={user}", "permanent": True, **terms}, headers=admin)
+        ask(400, put, body={}, headers=admin)
+        ask(401, put, body=launch)
+        ask(409, put, body={**launch, "id": "other"}, headers=admin)
+        ask(412, put, body=launch, headers={**admin, "If-Match": '"99"'})
+        block = {"id": "scraper", "identity": "user=mallory", "for": "1h", "reason": "a test"}
+        ask(200, "PUT /v1/blocks", body=block, headers=admin)
+        ask(200, "PUT /v1/blocks", body={**block, "id": "lasting", "identity": "ip=192.0.2.66", "for": "1h",
+                                         "routes": ["/api/**"]}, headers=admin)
+        ask(200, "PUT /v1/blocks", body={"identity": "user=eva", "permanent": True, "reason": "a test"}, headers=admin)
+        ask(400, "PUT /v1/blocks", body={}, headers=admin)
+        ask(401, "PUT /v1/blocks", body=block)
+        ask(409, "PUT /v1/blocks", body={**block, "id": "other"}, headers=admin)
+        ask(412, "PUT /v1/blocks", body=block, headers={**admin, "If-Match": '"99"'})
+        denied = ask(403, "POST /v1/check", body={"path": "/api/x", "user": "mallory"})
+        self.assertEqual((denied["reason"], denied["limit"]), ("blocked", None))
+        inspect = "GET /v1/limits/{name}/consumers/{consumer}"
+        self.assertEqual(ask(200, inspect)["override"], "grant")
+        self.assertEqual(ask(200, inspect, "/v1/limits/api/consumers/user=mallory")["block"], "scraper")
+        told = ask(200, "POST /v1/explain", body={"path": "/api/x", "user": "alice"})
+        self.assertEqual(told["limits"][0]["override"], "grant")
+        told = ask(200, "POST /v1/explain", body={"path": "/api/x", "user": "mallory"})
+        self.assertEqual(told["outcome"]["block"], "scraper")
+        for path, one in ("/v1/overrides", "launch"), ("/v1/blocks", "scraper"):
+            ask(200, f"GET {path}", headers=admin)
+            self.assertEqual(ask(200, f"GET {path}", f"{path}?count=1", headers=admin)["next"] is None, False)
+            ask(400, f"GET {path}", f"{path}?count=0", headers=admin)
+            ask(401, f"GET {path}")
+            ask(400, f"GET {path}/history", f"{path}/history?limit=x", headers=admin)
+            ask(401, f"GET {path}/history")
+            ask(200, f"GET {path}/{{id}}", headers=admin)
+            ask(401, f"GET {path}/{{id}}")
+            ask(404, f"GET {path}/{{id}}", f"{path}/none", headers=admin)
+            ask(401, f"DELETE {path}/{{id}}")
+            ask(404, f"DELETE {path}/{{id}}", f"{path}/none", headers=admin)
+            ask(412, f"DELETE {path}/{{id}}", headers={**admin, "If-Match": '"99"'})
+            ask(200, f"DELETE {path}/{{id}}", headers=admin)
+            ask(200, f"GET {path}/history", headers=admin)
+
     def reloads(self, ask):
         admin = ask.admin_token
         ask(401, "POST /v1/reload")
@@ -352,7 +403,7 @@ class Answers(unittest.TestCase):
                     self.assertNotIn("401", operation["responses"], target)
                     continue
                 ask(401, target, listener=listener)
-                if {} not in security:
+                if "change" in operation["tags"]:
                     ask(403, target, headers={"X-Weir-Token": TOKEN}, listener=listener)
         ask(200, "GET /v1/status", headers={"Authorization": f"Bearer {TOKEN}"})
         ask(200, "POST /v1/check", body={}, headers={"X-Weir-Token": TOKEN})
@@ -424,13 +475,16 @@ class Answers(unittest.TestCase):
             ask(200, "GET /healthz", listener=listener)
         ask(500, "GET /healthcheck")
         begun = []
-        for path in "/v1/limits", "/v1/limits/{name}", "/v1/policy":
-            begun.append((path, ask.weir.connect("admin")))
-            begun[-1][1].sendall(f"GET {SAMPLES.get(path, path)} HTTP/1.1\r\nHost: local".encode())
+        token = ask.admin_token["X-Weir-Token"]
+        for method, path, operation in self.document.operations("admin"):
+            if path in ("/v1/limits", "/v1/limits/{name}", "/v1/policy") or path.startswith(("/v1/overrides", "/v1/blocks")):
+                begun.append((method, path, ask.weir.connect("admin")))
+                begun[-1][2].sendall(f"{method.upper()} {SAMPLES.get(path, path)} HTTP/1.1\r\nX-Weir-Token: {token}\r\n"
+                                     "Host: local".encode())
         ask.weir.signal(signal.SIGTERM)  # the second ends the grace
         ask.weir.await_log("no new connections")
-        for path, connection in begun:
-            ask.raw(503, "admin", "get", path, b"host\r\n\r\n", connection)
+        for method, path, connection in begun:
+            ask.raw(503, "admin", method, path, b"host\r\n\r\n", connection)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,44 @@ class Consumers(PageTest):
         self.browser.await_text("main", "was reset at logins")
         self.assertEqual(self.use("bob", **request), 200)
 
+    def fill(self, **fields):
+        """Fills the form for an exception, and sends it."""
+        for name, text in fields.items():
+            self.browser.one(f"#exception-{name}").write(text)
+        self.browser.one('#exception-form button[type="submit"]').click()
+
+    def test_a_limit_is_changed_units_are_granted_and_a_client_is_blocked(self):
+        self.show("consumer")
+        self.browser.one("#token").click()
+        self.enter_token(self.token)
+        self.browser.await_text("#exceptions", "None.")
+        self.look_up("user=alice")
+        self.browser.await_text('[data-limit="by-user"]', "3 of 3")
+        self.browser.one('[data-change="by-user"]').click()
+        self.fill(value="500/min", reason="launch day")
+        self.browser.await_text('[data-limit="by-user"]', "override o-")
+        self.browser.await_text("#exceptions", "by-user, user=alice: rate 500/min")
+        self.assertEqual(self.use("alice", 9), 200)
+        self.browser.one('[data-grant="watched"]').click()
+        self.fill(value="10", reason="sorry")
+        self.browser.await_text('[data-limit="watched"]', "override g-")
+        self.browser.one("#block").click()
+        self.fill(reason="abuse")
+        self.browser.await_text('[data-limit="by-user"]', "block b-")
+        self.assertEqual(self.use("alice"), 403)
+        self.browser.one('[data-exception^="b-"] button').click()
+        self.browser.one("#confirm-go").click()
+        self.browser.await_text("main", "was removed")
+        self.assertEqual(self.use("alice"), 200)
+
+    def test_a_mistake_in_the_form_is_answered_beside_it(self):
+        self.show("consumer")
+        self.look_up("user=alice")
+        self.browser.one('[data-change="by-user"]').click()
+        self.fill(value="much", reason="r")
+        self.enter_token(self.token)
+        self.browser.await_text("#exception-form", "rate 'much'")
+
     def test_what_cannot_be_a_consumer_is_said_in_words(self):
         self.show("consumer")
         self.look_up("planet=earth")

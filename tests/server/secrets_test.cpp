@@ -43,6 +43,43 @@ TEST_F(TokenFile, IsOneLine) {
   EXPECT_EQ(read_token(write(std::string(1024, 'a') + "\r\n")).value(), std::string(1024, 'a'));
 }
 
+TEST_F(TokenFile, OfAdministratorsHasOneTokenOrSeveralWithNamesAndRoles) {
+  using Role = frontend::NamedToken::Role;
+  const auto alone = read_admin_tokens(write(std::string(token) + "\n"));
+  ASSERT_TRUE(alone) << alone.error().message();
+  ASSERT_EQ(alone->size(), 1U);
+  EXPECT_EQ((*alone)[0].name, "admin");
+  EXPECT_EQ((*alone)[0].secret, token);
+  EXPECT_EQ((*alone)[0].role, Role::write);
+  const auto path =
+      write("# operators\nbob  bobs-token-of-16-or-more\tread\n\nalice alices-token-of-16-or-more write # on call\n");
+  const auto several = read_admin_tokens(path);
+  ASSERT_TRUE(several) << several.error().message();
+  ASSERT_EQ(several->size(), 2U);
+  EXPECT_EQ((*several)[0].name, "bob");
+  EXPECT_EQ((*several)[0].role, Role::read);
+  EXPECT_EQ((*several)[1].secret, "alices-token-of-16-or-more");
+  EXPECT_EQ(read_writing_token(path).value(), "alices-token-of-16-or-more");
+}
+
+TEST_F(TokenFile, OfAdministratorsIsRefusedWithTheLineOfTheMistake) {
+  const auto rejected = [&](std::string_view text) {
+    const std::filesystem::path path = write(text);
+    const auto read = read_admin_tokens(path);
+    return read ? "accepted" : read.error().message().substr(path.string().size());
+  };
+  constexpr std::string_view good = "alice alices-token-of-16-or-more write\n";
+  EXPECT_EQ(rejected(std::string(good) + "bob bobs-token-of-16-or-more\n"),
+            ":2: invalid line: expected NAME TOKEN ROLE, where ROLE is read or write");
+  EXPECT_EQ(rejected(std::string(good) + "bob bobs-token-of-16-or-more admin\n"),
+            ":2: invalid role: expected NAME TOKEN ROLE, where ROLE is read or write");
+  EXPECT_EQ(rejected(std::string(good) + "bob short write\n"),
+            ":2: invalid token: expected 16 to 1024 printable characters; create one with openssl rand -hex 32");
+  EXPECT_EQ(rejected(std::string(good) + std::string(good)), ":2: duplicate name or token");
+  EXPECT_EQ(rejected("bob bobs-token-of-16-or-more read\n"),
+            ": contains no token with the role write; add one, or remove the file and restart");
+}
+
 TEST_F(TokenFile, ThatOthersCanReadOrChangeIsRefused) {
   for (const mode_t mode : {0604U, 0644U, 0602U, 0620U, 0601U, 0777U}) {
     const std::filesystem::path path = write(token, mode);

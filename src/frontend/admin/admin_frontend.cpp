@@ -25,6 +25,8 @@ constexpr std::string_view unknown_path =
     "/v1/limits, /v1/limits/NAME, /v1/policy, /v1/cluster, /v1/events, /v1/limits/NAME/consumers/CONSUMER, "
     "/v1/domains/NAME/descriptor?KEY=VALUE, POST /v1/explain, /v1/consumer, /v1/consumer/reset, "
     "/v1/limits/NAME/consumers/CONSUMER/reset, /v1/domains/NAME/descriptor/reset?KEY=VALUE, /v1/reload, "
+    "GET and PUT /v1/overrides, /v1/blocks, GET and DELETE /v1/overrides/ID, /v1/blocks/ID, "
+    "GET /v1/overrides/history, /v1/blocks/history, "
     "GET /healthz, /readyz, /openapi.yaml, / (the page).";
 
 }  // namespace
@@ -34,6 +36,7 @@ std::span<const AdminFrontend::Session::Row> AdminFrontend::Session::rows() noex
   using enum Route::Right;
   using S = Session;
   using A = const Exchange&;
+  using overrides::Kind;
   static constexpr Row table[] = {
       {{"/", get, none}, [](S& s, A a) { s.write_page(a); }},
       {{"/page/{file}", get, none}, [](S& s, A a) { s.write_page(a); }},
@@ -81,6 +84,16 @@ std::span<const AdminFrontend::Session::Row> AdminFrontend::Session::rows() noex
       {{"/v1/domains/{name}/descriptor/reset", post, change},
        [](S& s, A a) { s.add_counter_request(a, descriptor(a)); }},
       {{"/v1/reload", post, change}, [](S& s, A a) { s.start_reload(a); }},
+      {{"/v1/overrides", get, inspect}, [](S& s, A a) { s.list_exceptions(a, Kind::limit_override); }},
+      {{"/v1/overrides", put, change}, [](S& s, A a) { s.put_exception(a, Kind::limit_override); }},
+      {{"/v1/overrides/history", get, inspect}, [](S& s, A a) { s.list_changes(a, Kind::limit_override); }},
+      {{"/v1/overrides/{id}", get, inspect}, [](S& s, A a) { s.show_exception(a, Kind::limit_override); }},
+      {{"/v1/overrides/{id}", remove, change}, [](S& s, A a) { s.remove_exception(a, Kind::limit_override); }},
+      {{"/v1/blocks", get, inspect}, [](S& s, A a) { s.list_exceptions(a, Kind::block); }},
+      {{"/v1/blocks", put, change}, [](S& s, A a) { s.put_exception(a, Kind::block); }},
+      {{"/v1/blocks/history", get, inspect}, [](S& s, A a) { s.list_changes(a, Kind::block); }},
+      {{"/v1/blocks/{id}", get, inspect}, [](S& s, A a) { s.show_exception(a, Kind::block); }},
+      {{"/v1/blocks/{id}", remove, change}, [](S& s, A a) { s.remove_exception(a, Kind::block); }},
   };
   return table;
 }
@@ -126,9 +139,16 @@ std::optional<HttpAnswer> AdminFrontend::Session::refuse(const Request& request,
                         "of its Origin to listeners.admin.hosts.");
   }
   if (row.right == Route::Right::change) return refuse_change(request.headers);
-  const bool may_read =
-      !options.token.is_set() || has(request.headers, options.token) || has(request.headers, options.admin_token);
+  const bool is_open = !options.token.is_set() && row.right == Route::Right::read;
+  const bool may_read = is_open || has(request.headers, options.token) || named_token(request.headers) != nullptr ||
+                        has(request.headers, options.admin_token);
   if (may_read) return {};
+  if (row.right == Route::Right::inspect) {
+    return http_problem(401,
+                        "Overrides and blocks name consumers, so reading them requires a token in X-Weir-Token or "
+                        "Authorization: Bearer: the admin token, or the listener's.",
+                        {"WWW-Authenticate", "Bearer"});
+  }
   return http_problem(401, "This listener requires a token in X-Weir-Token or Authorization: Bearer.",
                       {"WWW-Authenticate", "Bearer"});
 }
@@ -138,7 +158,8 @@ bool AdminFrontend::Session::is_cross_origin(const Request& request, const Row& 
   if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
   const Header* const mode = find_header(request.headers, "sec-fetch-mode");
   const bool is_link = mode != nullptr && mode->value == "navigate";
-  return !is_link || row.methods == Route::Methods::post || row.links == Links::refused;
+  return !is_link || row.right == Route::Right::change || row.methods == Route::Methods::post ||
+         row.links == Links::refused;
 }
 
 std::optional<HttpAnswer> AdminFrontend::Session::refuse_change(std::span<const Header> headers) const {
@@ -149,7 +170,7 @@ std::optional<HttpAnswer> AdminFrontend::Session::refuse_change(std::span<const 
                         "it has a state directory.");
   }
   if (has(headers, options.admin_token)) return {};
-  if (has(headers, options.token)) {
+  if (has(headers, options.token) || named_token(headers) != nullptr) {
     return http_problem(403, "This token is read-only. Write operations require the admin token.");
   }
   return http_problem(
@@ -157,6 +178,13 @@ std::optional<HttpAnswer> AdminFrontend::Session::refuse_change(std::span<const 
       "Write operations require the admin token in X-Weir-Token or Authorization: Bearer. It is stored in "
       "admin.token in the server's state directory.",
       {"WWW-Authenticate", "Bearer"});
+}
+
+// Returns null if the request has none of the named tokens.
+const NamedToken* AdminFrontend::Session::named_token(std::span<const Header> headers) const noexcept {
+  const auto found = std::ranges::find_if(frontend_.options_.named,
+                                          [&](const NamedToken& each) { return has(headers, Token(each.secret)); });
+  return found == frontend_.options_.named.end() ? nullptr : &*found;
 }
 
 void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& traits, HttpAnswer answer) {

@@ -26,8 +26,9 @@ namespace weir::frontend {
 struct AdminOptions {
   wire::http1::Limits limits{};
   HostNames hosts{};
-  Token token{};        // if set, required to read; the admin token is accepted too
-  Token admin_token{};  // required to write; if not set, write operations are disabled
+  Token token{};                    // if set, required to read; the admin token is accepted too
+  Token admin_token{};              // required to write; if not set, write operations are disabled
+  std::vector<NamedToken> named{};  // the tokens with their names and roles; those that write are in admin_token too
 };
 
 class AdminFrontend final : public FrontendWith<AdminOptions> {

@@ -17,6 +17,7 @@
 #include "observe/notices.h"
 #include "observe/recent_traffic.h"
 #include "observe/top_denied.h"
+#include "overrides/service.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -100,8 +101,8 @@ struct AdminStatus {
   std::vector<Candidate> candidates{};
 };
 
-// Called on the loops' threads, concurrently. All calls but reload(), policy() and limits() answer before they return
-// and must be fast.
+// Called on the loops' threads, concurrently. All calls but reload(), policy(), limits() and overrides() answer before
+// they return and must be fast.
 class AdminBackend {
  public:
   AdminBackend() = default;
@@ -136,6 +137,12 @@ class AdminBackend {
   // Calls `done` like policy(). Asynchronous because the estimates of a thousand limits take too long for a loop.
   using LimitsRead = std::function<void(Result<LimitsReport>)>;
   virtual void limits(const LimitsQuery& query, LimitsRead done) = 0;
+
+  // Answers a request about overrides or blocks. Calls `done` like policy().
+  using OverridesAnswered = std::function<void(Result<overrides::Answer>)>;
+  virtual void overrides(const overrides::ServiceRequest& request, OverridesAnswered done) = 0;
+  // Returns the id of an override or a block; empty if it is gone.
+  [[nodiscard]] virtual std::string exception_id(match::ExceptionNumber number) = 0;
 
   // The messages of GET /v1/stream.
   [[nodiscard]] virtual Feed& feed() = 0;

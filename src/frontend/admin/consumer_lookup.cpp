@@ -65,7 +65,10 @@ ConsumerLookup::ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body
 }
 
 void ConsumerLookup::add(EvaluationBatch& batch) {
-  for (const auto& counter : counters_) counter->add_to(batch);
+  for (const auto& counter : counters_) {
+    counter->name_exceptions(id_of());
+    counter->add_to(batch);
+  }
 }
 
 // Returns nothing for a block or for leased slices, whose figures do not come from the charges alone.
@@ -74,7 +77,9 @@ std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::
   const engine::Verdict& present = batch.verdict(first + 1);
   const store::Holdings& holdings = batch.holdings(first + 1);
   const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[index]);
-  const auto& numbers = limit.live.by_tier[present.tier];
+  const auto& matched = batch.matched(first + 1).limits;
+  const bool is_replaced = !matched.empty() && matched.front().replaced != nullptr;
+  const auto& numbers = is_replaced ? matched.front().replaced->numbers : limit.live.by_tier[present.tier];
   if (!numbers || present.outcomes.empty() || batch.verdict(first).reason == engine::Reason::blocked) return {};
   const Decision& decision = present.outcomes.front().decision;
   if (decision.remaining >= decision.limit) return {};

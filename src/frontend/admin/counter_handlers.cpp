@@ -16,6 +16,8 @@ void AdminFrontend::Session::add_counter_request(const Exchange& exchange, Resul
   pending->ticket = reply_later();
   pending->traits = exchange.traits;
   pending_.push_back(std::move(*pending));
+  pending_.back().request->name_exceptions(
+      [&backend = frontend_.backend_](match::ExceptionNumber number) { return backend.exception_id(number); });
   pending_.back().request->add_to(*batch_);
 }
 

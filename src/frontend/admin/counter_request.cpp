@@ -127,10 +127,13 @@ void write_reset(std::string_view kind, std::string_view name, std::string_view 
 }
 
 // Returns null if the tier has no numbers, or if only the candidate has numbers.
-const engine::Outcome* outcome_of(const policy::Ruleset& ruleset, const Verdict& verdict) noexcept {
+const engine::Outcome* outcome_of(const EvaluationBatch& batch, std::size_t number) noexcept {
+  const Verdict& verdict = batch.verdict(number);
   if (verdict.outcomes.empty()) return nullptr;
   const engine::Outcome& outcome = verdict.outcomes.front();
-  return ruleset.limits[outcome.limit].live.by_tier[verdict.tier] ? &outcome : nullptr;
+  const bool is_replaced = batch.matched(number).limits.front().replaced != nullptr;
+  return is_replaced || batch.bindings().ruleset().limits[outcome.limit].live.by_tier[verdict.tier] ? &outcome
+                                                                                                    : nullptr;
 }
 
 class ConsumerRequest final : public CounterRequest {
@@ -149,6 +152,8 @@ class ConsumerRequest final : public CounterRequest {
   [[nodiscard]] NamedQuery named() const noexcept {
     return {.limit = limit_, .consumer = consumer_, .one_meaning = true};
   }
+
+  void write_exception(const EvaluationBatch& batch, text::JsonWriter& json) const;
 
   const Kind kind_;
   const std::string limit_;
@@ -178,14 +183,14 @@ void ConsumerRequest::write(const EvaluationBatch& batch, text::JsonWriter& json
   const Verdict& present = batch.verdict(first() + 1);
   json.fields("limit", limit_, "tier", ruleset.tiers.names[next.tier]);
   // A shadow limit does not take part in the verdict, so its own decision is reported.
-  const engine::Outcome* const of_next = outcome_of(ruleset, next);
+  const engine::Outcome* const of_next = outcome_of(batch, first());
   if (of_next == nullptr || of_next->standing == engine::Standing::live) {
     write_next(next.admitted, next.reason, next.retry_after, json);
   } else {
     const Decision& decision = of_next->decision;
     write_next(decision.admitted, decision.admitted ? Reason::within : Reason::exceeded, decision.retry_after, json);
   }
-  if (const engine::Outcome* const outcome = outcome_of(ruleset, present)) {
+  if (const engine::Outcome* const outcome = outcome_of(batch, first() + 1)) {
     const policy::CompiledLimit& limit = ruleset.limits[outcome->limit];
     write_figures(limit.algorithm, limit.mode, outcome->decision, outcome->decision.more_after, json);
     json.field("consistency", name_of(consistency_of(batch.bindings(), outcome->limit, present.tier)));
@@ -197,7 +202,22 @@ void ConsumerRequest::write(const EvaluationBatch& batch, text::JsonWriter& json
     return verdict.outcomes.empty() ? std::nullopt : verdict.outcomes.front().candidate;
   };
   write_candidate(candidate_of(next), candidate_of(present), json);
+  write_exception(batch, json);
   json.field("consumer", consumer);
+}
+
+// Names the override that decides for the consumer, or the block.
+void ConsumerRequest::write_exception(const EvaluationBatch& batch, text::JsonWriter& json) const {
+  const match::Matched& matched = batch.matched(first());
+  match::ExceptionNumber of_limit = 0;
+  for (const match::MatchedLimit& part : matched.limits) of_limit = part.exception;
+  for (const auto& part : matched.exempt) of_limit = part.exception;
+  const match::ExceptionNumber block = matched.denied_by == match::by_block ? matched.block.number : 0;
+  const auto id = [&](match::ExceptionNumber number) {
+    return number == 0 || !id_of() ? std::string() : id_of()(number);
+  };
+  json.field_or_null("override", id(of_limit));
+  json.field_or_null("block", id(block));
 }
 
 unsigned ConsumerRequest::status_of_error(const EvaluationBatch& batch) const {
@@ -279,6 +299,8 @@ void DescriptorRequest::write(const EvaluationBatch& batch, text::JsonWriter& js
     write_no_figures(json);
   }
   json.null("candidate");
+  json.null("override");
+  json.null("block");
   json.field("consumer", consumer);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,10 @@ class CounterRequest {
     add(batch);
   }
 
+  // Sets how overrides and blocks are named.
+  using IdOf = std::function<std::string(match::ExceptionNumber)>;
+  void name_exceptions(IdOf id_of) { id_of_ = std::move(id_of); }
+
   // The index of the request in the batch.
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
@@ -45,9 +50,11 @@ class CounterRequest {
 
  protected:
   virtual void add(engine::EvaluationBatch& batch) = 0;
+  [[nodiscard]] const IdOf& id_of() const noexcept { return id_of_; }
 
  private:
   std::size_t first_ = 0;
+  IdOf id_of_;
 };
 
 [[nodiscard]] std::unique_ptr<CounterRequest> consumer_request(CounterRequest::Kind kind, std::string_view limit,

@@ -38,7 +38,7 @@ HttpAnswer no_such_limit() {
   return http_problem(404, "The policy has no limit with this name.");
 }
 
-std::string explain_by(const engine::Bindings& bindings, const ExplainBody& body) {
+std::string explain_by(const engine::Bindings& bindings, const ExplainBody& body, Instant now, AdminBackend& backend) {
   std::vector<Header> headers;
   for (const auto& [name, value] : body.headers) headers.push_back({name, value});
   Query query{.method = body.method,
@@ -51,7 +51,9 @@ std::string explain_by(const engine::Bindings& bindings, const ExplainBody& body
   if (body.cost) query.cost = Cost{*body.cost};
   const store::SliceHolder* const holder = bindings.slice_holder();
   const std::uint64_t nodes = holder == nullptr ? policy::default_nodes : holder->nodes.load(std::memory_order_relaxed);
-  return match::explanation_json({bindings.ruleset(), query, match::explain(bindings.matcher(), query), nodes},
+  const match::Explanation explanation = match::explain(bindings.matcher(), query, bindings.exceptions_at(now));
+  const auto id_of = [&](match::ExceptionNumber number) { return backend.exception_id(number); };
+  return match::explanation_json({bindings.ruleset(), query, explanation, nodes, id_of},
                                  text::JsonWriter::Layout::one_line);
 }
 
@@ -66,7 +68,7 @@ HttpAnswer AdminFrontend::Session::explain(const Request& request) {
   const auto body = read_explain_body(request.body);
   if (!body) return http_problem(400, body.error().message());
   const auto lock = this->lock();
-  return {200, explain_by(bindings(), *body)};
+  return {200, explain_by(bindings(), *body, now(), frontend_.backend_)};
 }
 
 HttpAnswer AdminFrontend::Session::denied(const Target& target) {

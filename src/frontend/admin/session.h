@@ -1,5 +1,6 @@
 // The session of AdminFrontend. admin_frontend.cpp has the routes and access control, report_handlers.cpp the reports
-// and the stream, counter_handlers.cpp the requests that inspect or reset counters.
+// and the stream, counter_handlers.cpp the requests that inspect or reset counters, override_handlers.cpp those about
+// overrides and blocks.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "frontend/admin/feed.h"
 #include "frontend/http_router.h"
 #include "frontend/http_session.h"
+#include "overrides/service.h"
 #include "text/json_writer.h"
 #include "weir/result.h"
 
@@ -67,6 +69,7 @@ class AdminFrontend::Session final : public HttpSession {
   [[nodiscard]] std::optional<HttpAnswer> refuse(const Request& request, const Row& row) const;
   [[nodiscard]] std::optional<HttpAnswer> refuse_change(std::span<const Header> headers) const;
   [[nodiscard]] bool is_cross_origin(const Request& request, const Row& row) const noexcept;
+  [[nodiscard]] const NamedToken* named_token(std::span<const Header> headers) const noexcept;
   void write_page(const Exchange& exchange);
   [[nodiscard]] static bool has(std::span<const Header> headers, const Token& token) noexcept {
     return has_token(headers, token, TokenFields::or_bearer);
@@ -82,6 +85,14 @@ class AdminFrontend::Session final : public HttpSession {
   void start_reload(const Exchange& exchange);
   void start_limits(const Exchange& exchange);
   void start_stream(const Exchange& exchange);
+
+  // Defined in override_handlers.cpp.
+  void list_exceptions(const Exchange& exchange, overrides::Kind kind);
+  void list_changes(const Exchange& exchange, overrides::Kind kind);
+  void show_exception(const Exchange& exchange, overrides::Kind kind);
+  void put_exception(const Exchange& exchange, overrides::Kind kind);
+  void remove_exception(const Exchange& exchange, overrides::Kind kind);
+  void start_exception(const Exchange& exchange, overrides::ServiceRequest request);
 
   // Defined in counter_handlers.cpp.
   void add_counter_request(const Exchange& exchange, Result<Pending> pending);

@@ -156,13 +156,13 @@ QuotaTerms QuotaService::query_terms() {
   std::ignore = read_query(entries_, query, headers_);
   match::MatchScratch scratch(matcher);
   match::Matched matched;
-  matcher.match(query, scratch, matched);
+  matcher.match(query, scratch, matched, context_.evaluator().bindings().exceptions_at(context_.now()));
   if (matched.denied_by != match::no_limit) return {.admits = false, .limits = {}};
   QuotaTerms terms;
   for (std::size_t i = 0; i < matched.limits.size(); ++i) {
     const match::MatchedLimit& part = matched.limits[i];
     const policy::CompiledLimit& limit = matcher.ruleset().limits[part.limit];
-    const auto& numbers = limit.live.by_tier[matched.caller.tier];
+    const auto& numbers = part.replaced != nullptr ? part.replaced->numbers : limit.live.by_tier[matched.caller.tier];
     if (limit.mode != policy::Mode::enforce || !numbers || part.cost == Cost{0}) continue;
     // Envoy cannot release the units of a concurrency limit.
     if (numbers->algorithm() == Algorithm::concurrency) return {.admits = false, .limits = {}};

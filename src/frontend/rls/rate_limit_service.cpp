@@ -52,8 +52,8 @@ wire::rls::DescriptorStatus status_of(const policy::Ruleset& ruleset, const Verd
   wire::rls::DescriptorStatus result{.code = code_of(verdict.admitted)};
   if (verdict.limit == Verdict::no_limit) return result;
   const policy::CompiledLimit& limit = ruleset.limits[verdict.limit];
-  const auto& numbers = limit.live.by_tier[verdict.tier];
-  if (numbers) result.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
+  const Limit* const numbers = engine::numbers_of(ruleset, verdict);
+  if (numbers != nullptr) result.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
   result.limit_remaining = verdict.decision.remaining;
   if (waiting_helps(verdict.admitted, verdict.decision)) result.duration_until_reset = verdict.decision.reset_after;
   return result;

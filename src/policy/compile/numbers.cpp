@@ -224,6 +224,41 @@ Numbers base_of(const Numbered& numbered) {
   return base;
 }
 
+// The numbers of a compiled limit, as far as another tier would inherit them.
+Numbers numbers_of(const Limit& limit, const std::optional<WrittenRate>& rate) {
+  const auto given = [](auto value, std::string_view field) { return Given<decltype(value)>{value, {}, field}; };
+  Numbers numbers;
+  switch (limit.algorithm()) {
+    case Algorithm::concurrency:
+      numbers.limit = given(limit.capacity(), "limit");
+      numbers.lease = given(limit.rate().per, "lease");
+      return numbers;
+    case Algorithm::fixed_window:
+    case Algorithm::sliding_window_log:
+    case Algorithm::sliding_window_counter:
+      numbers.limit = given(limit.capacity(), "limit");
+      if (limit.calendar() != nullptr) {
+        numbers.calendar = given(limit.calendar(), "window");
+      } else {
+        numbers.window = given(limit.rate().per, "window_seconds");
+      }
+      return numbers;
+    case Algorithm::leaky_bucket_queue:
+      numbers.rate = given(limit.rate(), "rate");
+      numbers.queue = given(limit.capacity() - 1, "queue");
+      return numbers;
+    case Algorithm::token_bucket:
+    case Algorithm::gcra:
+    case Algorithm::leaky_bucket_meter:
+      break;
+  }
+  numbers.rate = given(rate ? rate->rate : limit.rate(), "rate");
+  const bool is_leaky = limit.algorithm() == Algorithm::leaky_bucket_meter;
+  const std::uint64_t default_burst = is_leaky ? 1 : numbers.rate->value.count;
+  if (limit.capacity() != default_burst) numbers.burst = given(limit.capacity(), "burst");
+  return numbers;
+}
+
 // Replaces the numbers of one tier by those of its override.
 bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& owner, TieredLimit& limits,
               Problems& problems) {
@@ -292,6 +327,19 @@ Numbers numbers_of(const NumbersSpec& spec) {
     numbers.window = Given<Duration>{spec.rate->value.per, spec.rate->at, "rate"};
   }
   return numbers;
+}
+
+Result<Limit> replaced_numbers(const Limit& base, const std::optional<WrittenRate>& rate, PolicyAlgorithm algorithm,
+                               const NumbersSpec& spec) {
+  const Numbers of_base = numbers_of(base, rate);
+  const Numbers own = numbers_of(spec);
+  if (changes_kind(of_base, own)) {
+    return failure(of_base.queue ? "burst" : "queue",
+                   of_base.queue ? "the limit has a queue: write queue" : "the limit has no queue: write burst");
+  }
+  auto limit = make_limit(algorithm, inherited(own, of_base));
+  if (!limit) return failure("numbers", limit.error().message);
+  return *limit;
 }
 
 Numbers inherited(const Numbers& own, const Numbers& base) {

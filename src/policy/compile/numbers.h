@@ -17,6 +17,7 @@
 #include "policy/ruleset.h"
 #include "policy/spec.h"
 #include "weir/limit.h"
+#include "weir/result.h"
 
 namespace weir::policy {
 
@@ -76,6 +77,11 @@ struct Numbered {
   // The overrides were written for another algorithm: fields that this one lacks are dropped.
   bool overrides_of_another = false;
 };
+
+// Replaces numbers of a tier by those of `spec`, and keeps the others. As in a policy, a burst that follows from the
+// rate follows from the new rate. `rate` is TieredLimit::rates of the tier. An error names the field.
+[[nodiscard]] Result<Limit> replaced_numbers(const Limit& base, const std::optional<WrittenRate>& rate,
+                                             PolicyAlgorithm algorithm, const NumbersSpec& spec);
 
 // Compiles the numbers of a limit, or of its candidate, for each tier.
 [[nodiscard]] std::optional<TieredLimit> compile_tiers(const Numbered& numbered, const Tiers& tiers, const Owner& owner,

@@ -53,10 +53,18 @@ export function get(path) {
   return ask(path, {headers: headers()});
 }
 
+function send(method, path, body) {
+  return ask(path, {method, headers: headers({"Content-Type": "application/json"}), body: JSON.stringify(body)});
+}
+
 export function post(path, body) {
-  return ask(path, {
-    method: "POST",
-    headers: headers({"Content-Type": "application/json"}),
-    body: JSON.stringify(body),
-  });
+  return send("POST", path, body);
+}
+
+export function put(path, body) {
+  return send("PUT", path, body);
+}
+
+export function remove(path) {
+  return ask(path, {method: "DELETE", headers: headers()});
 }

@@ -1,9 +1,10 @@
-// One consumer: its counters at all limits, and their reset. The input is sent in the body of a POST, never in a URL,
+// One consumer: its counters at all limits, their reset, and what operators change for it. The input is sent in the body of a POST, never in a URL,
 // and is not stored.
 
 import {hasToken, post} from "./api.js";
 import {askForToken, confirm, withToken} from "./dialogs.js";
 import {element, redraw, replace} from "./dom.js";
+import {ExceptionForm, ExceptionList} from "./exceptions.js";
 import {count, duration, plural, when} from "./format.js";
 import {bar} from "./marks.js";
 import {badge, code, empty, facts, head, limitLink, message, textInput} from "./parts.js";
@@ -19,6 +20,9 @@ export class ConsumerView {
     this.results = element("div");
     this.others = element("div");
     this.query = null;
+    const changed = (text) => this.changed(text);
+    this.form = new ExceptionForm(changed);
+    this.list = new ExceptionList(changed);
     this.poll = new Poll(() => post("/v1/consumer", this.query), (answer) => this.take(answer), 2000);
     this.node = element("div", {},
       head("Consumer", element("p", {class: "soft"},
@@ -27,13 +31,20 @@ export class ConsumerView {
         element("label", {class: "grow"}, "Consumer", this.value),
         element("label", {class: "narrow"}, "Tier (optional)", this.tier),
         element("button", {type: "submit", class: "main"}, "Look up")),
-      this.poll.problem, this.outcome, this.results, this.others);
+      this.poll.problem, this.outcome, this.form.node, this.results, this.others, this.list.node);
     replace(this.results,
       empty("Enter a consumer as for weir peek: user=alice, ip=203.0.113.7, api_key=..., or parts joined by +."));
   }
 
   show() {
     if (this.query) this.poll.start();
+    this.list.load();
+  }
+
+  changed(text) {
+    replace(this.outcome, message("done", text));
+    if (this.query) this.poll.start();
+    this.list.load();
   }
 
   hide() {
@@ -47,26 +58,43 @@ export class ConsumerView {
     const tier = this.tier.value.trim();
     this.query = tier ? {consumer, tier} : {consumer};
     replace(this.outcome);
+    this.form.close();
     replace(this.results);
     redraw(this.others, null, () => []);
     this.poll.start();
   }
 
   take(answer) {
-    const active = document.activeElement?.dataset?.reset;  // restores the focus below
+    const active = nameOf(document.activeElement);  // restores the focus below
     replace(this.results,
       answer.hash && element("p", {class: "soft"}, "Hash in the log and in lists: ", code(answer.hash)),
+      this.blockButton(answer),
       answer.limits.length === 0 && empty("No limit has such a consumer."),
       element("div", {class: "columns"}, answer.limits.map((limit) => this.limitCard(limit, answer.hash))));
     redraw(this.others, answer.others, () => [answer.others.length > 0 && othersOf(answer.others)]);
-    if (active) [...this.results.querySelectorAll("button")].find((each) => each.dataset.reset === active)?.focus();
+    if (active) [...this.results.querySelectorAll("button")].find((each) => nameOf(each) === active)?.focus();
+  }
+
+  // A consumer of one part can be blocked: as the limits write it, `user=alice` for `alice`.
+  blockButton(answer) {
+    const identity = answer.limits.map((limit) => limit.consumer).find((consumer) => !consumer.includes(" + "));
+    if (!/^(user|api_key|ip|header:[^=]+)=/.test(identity ?? "")) return null;
+    return element("p", {}, element("button", {type: "button", id: "block", onclick: () => this.form.block(identity)},
+      `Block ${identity}\u2026`));
   }
 
   limitCard(limit, hash) {
     return element("section", {class: "card half", "data-limit": limit.limit},
       element("header", {}, element("h2", {}, limitLink(limit.limit)), verdictOf(limit),
-        element("span", {class: "right"}, element("button", {type: "button", "data-reset": limit.limit,
-          onclick: () => this.reset(limit, hash)}, "Reset\u2026"))),
+        limit.override && badge(`override ${limit.override}`, "warn", "An operator changed the numbers of this consumer."),
+        limit.block && badge(`block ${limit.block}`, "alarm"),
+        element("span", {class: "right"},
+          element("button", {type: "button", "data-change": limit.limit, onclick: () => this.form.change(limit)},
+            "Change limit\u2026"),
+          limit.algorithm === "fixed_window" && element("button", {type: "button", "data-grant": limit.limit,
+            onclick: () => this.form.grant(limit)}, "Grant\u2026"),
+          element("button", {type: "button", "data-reset": limit.limit,
+            onclick: () => this.reset(limit, hash)}, "Reset\u2026"))),
       element("p", {class: "soft small"}, limit.words),
       limit.blocked && message("problem", `Blocked by a penalty since ${when(limit.blocked.since)} UTC, expires in `
         + `${duration(limit.blocked.expires_after)}.`),
@@ -92,6 +120,13 @@ export class ConsumerView {
   }
 }
 
+// Identifies a button of the results when they are drawn again.
+function nameOf(node) {
+  if (!node?.dataset) return null;
+  const {reset, change, grant} = node.dataset;
+  return reset || change || grant ? JSON.stringify([reset, change, grant]) : node.id || null;
+}
+
 function verdictOf(limit) {
   if (limit.admitted) return badge(`next request admitted: ${reason(limit.reason)}`, "good");
   return badge(`next request denied: ${reason(limit.reason)}`, "alarm");
@@ -105,7 +140,8 @@ function gaugeOf(limit) {
 }
 
 function factsOf(limit, typed) {
-  if (limit.quota === null) return [["Limit", "none for this tier"]];
+  if (limit.block) return [["Limit", "not evaluated: an operator blocked this client"]];
+  if (limit.quota === null) return [["Limit", "none for this consumer"]];
   const {candidate} = limit;
   return [
     ["Counted as", limit.consumer === typed ? null : code(limit.consumer)],

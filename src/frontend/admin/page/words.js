@@ -27,7 +27,7 @@ export function reason(name) {
   return {
     uncovered: "not limited", shadow: "only shadow limits apply", exempt: "exempt from all limits",
     within: "within the limit", warned: "over the limit, warned only",
-    exceeded: "limit exceeded", blocked: "blocked by a penalty", key_missing: "the limit's key is missing",
+    exceeded: "limit exceeded", blocked: "blocked", key_missing: "the limit's key is missing",
     banned: "always denied", too_many_limits: "too many limits apply", store_unavailable: "store unavailable",
     reserve_too_large: "the reservation is too large",
   }[name] ?? name.replaceAll("_", " ");
