@@ -22,8 +22,8 @@ namespace {
 constexpr auto description =
     "Weir is a rate limiter: it decides for every request whether to admit or deny it.\n"
     "\n"
-    "This program serves decisions to proxies and applications. It also validates, explains, compares and\n"
-    "simulates policies, the files that define the limits.\n";
+    "This program serves decisions to proxies and applications. It also validates, explains, tests, compares\n"
+    "and simulates policies, the files that define the limits.\n";
 
 constexpr auto footer =
     "Examples:\n"
@@ -34,6 +34,7 @@ constexpr auto footer =
     "  weir init policy.yaml                                     write a starter policy\n"
     "  weir lint policy.yaml                                     validate it\n"
     "  weir explain policy.yaml --request 'POST /login'          show the limits of a request\n"
+    "  weir test policy.test.yaml                                run its tests\n"
     "  weir diff policy.yaml policy-next.yaml                    compare two policies\n"
     "  weir simulate policy.yaml --log access.log                replay a log under a policy\n"
     "  source <(weir completion bash)                            complete commands with the Tab key\n"
@@ -109,11 +110,10 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // one subcommand at most, so that a file may have the name of a command
   const std::vector<Command> commands = {
-      serve_command(weir), status_command(weir),  health_command(weir), top_command(weir),
-      peek_command(weir),  reset_command(weir),   reload_command(weir), hash_command(weir),
-      lint_command(weir),  explain_command(weir), diff_command(weir),   simulate_command(weir),
-      init_command(weir),  schema_command(weir),  demo_command(weir),   completion_command(weir),
-      man_command(weir),   help_command(weir),
+      serve_command(weir), status_command(weir),     health_command(weir),   top_command(weir),  peek_command(weir),
+      reset_command(weir), reload_command(weir),     hash_command(weir),     lint_command(weir), explain_command(weir),
+      test_command(weir),  diff_command(weir),       simulate_command(weir), init_command(weir), schema_command(weir),
+      demo_command(weir),  completion_command(weir), man_command(weir),      help_command(weir),
   };
   weir.allow_extras();  // so that the message can suggest what was meant
   for (const Command& command : commands) command.line->allow_extras();

@@ -12,7 +12,7 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
+COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "test", "diff", "simulate", "init", "schema",
             "demo", "completion", "man", "help"]
 
 
