@@ -88,7 +88,8 @@ std::vector<std::string> expanded(const std::vector<std::string>& paths, TestRun
       files.push_back(path);
       continue;
     }
-    const auto found = test_files_in(path == "." ? fs::path().string() + "." : path);
+    run.inputs.push_back(path);  // changes if a file is added
+    const auto found = test_files_in(path);
     if (found.empty()) {
       run.is_complete = false;
       (void)give_up(fmt::format("{}: no file that ends in {}; `weir init` writes one", path, policy_test::test_suffix));
@@ -140,21 +141,9 @@ const Paint& stdout_paint() {
 }
 
 policy_test::ReportStyle style_of_stdout() {
-  return {[](std::string_view text) { return stdout_paint().green(text); },
+  return {printable, [](std::string_view text) { return stdout_paint().green(text); },
           [](std::string_view text) { return stdout_paint().red(text); },
           [](std::string_view text) { return stdout_paint().faint(text); }};
-}
-
-// Names and texts come from files, so control characters are escaped line by line.
-std::string printable_lines(std::string_view text) {
-  if (stdout_paint().is_on()) return std::string(text);
-  std::string lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += printable(text.substr(0, end)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 void print_run(const TestRun& run, TestFormat format) {
@@ -163,7 +152,7 @@ void print_run(const TestRun& run, TestFormat format) {
   std::string text;
   for (const SuiteReport& report : run.reports) text += policy_test::report_text(report, style_of_stdout()) + "\n";
   if (!run.reports.empty()) text += policy_test::summary_text(run.reports, style_of_stdout());
-  print(printable_lines(text));
+  print(text);
 }
 
 bool has_untested_parts(const TestRun& run) noexcept {
@@ -209,10 +198,11 @@ class FileWatch {
   [[nodiscard]] std::vector<FileStamp> read(const std::vector<FileStamp>& before) const {
     std::vector<FileStamp> stamps;
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      std::error_code error;
-      const auto written = fs::last_write_time(files_[i], error);
-      const std::uintmax_t size = error ? 0 : fs::file_size(files_[i], error);
-      stamps.push_back(error && i < before.size() ? before[i] : FileStamp{written, size});
+      std::error_code missing;
+      std::error_code of_size;  // a directory has no size
+      const auto written = fs::last_write_time(files_[i], missing);
+      const std::uintmax_t size = fs::file_size(files_[i], of_size);
+      stamps.push_back(missing && i < before.size() ? before[i] : FileStamp{written, of_size ? 0 : size});
     }
     return stamps;
   }

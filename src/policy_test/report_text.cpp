@@ -27,8 +27,8 @@ std::string coverage_text(const SuiteReport& report, const ReportStyle& style) {
   if (coverage.parts == 0) return {};
   std::string text = fmt::format("  coverage: {} of {}\n", coverage.touched(), counted(coverage.parts, "part"));
   for (const Untouched& part : coverage.untouched) {
-    text += fmt::format("    {} {}: no test has {}\n", style.faint(position(report.policy_path, part.at)), part.limit,
-                        part.what);
+    text += fmt::format("    {} {}: no test has {}\n", style.faint(style.text(position(report.policy_path, part.at))),
+                        part.limit, style.text(part.what));
   }
   return text;
 }
@@ -40,8 +40,8 @@ std::string mutation_text(const SuiteReport& report, const ReportStyle& style) {
   std::string text = fmt::format("  mutants: {} of {} detected ({} %)\n", mutation.killed(), mutation.mutants, percent);
   for (const Survivor& survivor : mutation.survivors) {
     text += fmt::format("    {} {}: no test detects {}\n      missing test: {}\n",
-                        style.faint(position(report.policy_path, survivor.at)), survivor.limit, survivor.change,
-                        survivor.missing_test);
+                        style.faint(style.text(position(report.policy_path, survivor.at))), survivor.limit,
+                        style.text(survivor.change), style.text(survivor.missing_test));
   }
   return text;
 }
@@ -49,17 +49,18 @@ std::string mutation_text(const SuiteReport& report, const ReportStyle& style) {
 }  // namespace
 
 ReportStyle ReportStyle::plain() {
-  return {unchanged, unchanged, unchanged};
+  return {unchanged, unchanged, unchanged, unchanged};
 }
 
 std::string report_text(const SuiteReport& report, const ReportStyle& style) {
-  std::string text = fmt::format("{} with {}\n", report.test_path, report.policy_path);
+  std::string text = fmt::format("{} with {}\n", style.text(report.test_path), style.text(report.policy_path));
   for (const TestResult& result : report.results) {
-    const std::string note = result.note.empty() ? "" : style.faint(fmt::format(" ({})", result.note));
-    text +=
-        fmt::format("  {} {}{}\n", result.passed() ? style.passed("ok  ") : style.failed("FAIL"), result.name, note);
+    const std::string note = result.note.empty() ? "" : style.faint(style.text(fmt::format(" ({})", result.note)));
+    text += fmt::format("  {} {}{}\n", result.passed() ? style.passed("ok  ") : style.failed("FAIL"),
+                        style.text(result.name), note);
     for (const TestFailure& failure : result.failures) {
-      text += fmt::format("       {}: {}\n", position(report.test_path, failure.at), failure.message);
+      text += fmt::format("       {}: {}\n", style.text(position(report.test_path, failure.at)),
+                          style.text(failure.message));
     }
   }
   return text + coverage_text(report, style) + mutation_text(report, style);

@@ -55,8 +55,10 @@ struct SuiteOptions {
 // JUnit's XML: a test suite for each file and policy.
 [[nodiscard]] std::string report_junit(const std::vector<SuiteReport>& reports);
 
-// Marks words of the report for people; each function returns its argument if there are no colours.
+// Marks words of the report for people. `text` escapes what comes from files; the others return their argument if there
+// are no colours.
 struct ReportStyle {
+  std::string (*text)(std::string_view);
   std::string (*passed)(std::string_view);
   std::string (*failed)(std::string_view);
   std::string (*faint)(std::string_view);

@@ -93,6 +93,16 @@ TEST(Scenario, SettlesAndReleasesReservations) {
             "");
 }
 
+TEST(Scenario, ReportsUsageIntoDebt) {
+  const std::string_view limits = "  - { name: tokens, consumer_key: user, algorithm: fixed_window, rate: 100/min }";
+  EXPECT_EQ(failure_of(limits, R"(
+      - { report: POST /chat, user: alice, cost: 90, expect: { verdict: admitted, remaining: 10, limit: tokens } }
+      - { report: POST /chat, user: alice, cost: 50, expect: admitted }
+      - { request: POST /chat, user: alice, cost: 0, expect: { denied_by: tokens } }
+)"),
+            "");
+}
+
 TEST(Scenario, HoldsUnitsOfAConcurrencyLimitUntilTheyAreReleased) {
   const std::string_view limits =
       "  - { name: slots, consumer_key: user, algorithm: concurrency, limit: 1, lease: 1min }";
