@@ -20,7 +20,7 @@ constexpr auto config_hint = "`weir serve --check` validates weir.yaml and shows
 // Words that users of other servers type. A value without a space is the command to suggest.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 57> intents{{
     {"validate", "lint"},  {"check", "lint"},         {"verify", "lint"},
-    {"test", "lint"},      {"list", "lint"},          {"limits", "lint"},
+    {"assert", "test"},    {"list", "lint"},          {"limits", "lint"},
     {"start", "serve"},    {"run", "serve"},          {"server", "serve"},
     {"listen", "serve"},   {"daemon", "serve"},       {"up", "serve"},
     {"restart", "reload"}, {"refresh", "reload"},     {"apply", "reload"},

@@ -40,6 +40,7 @@ Command lint_command(CLI::App& weir);
 Command explain_command(CLI::App& weir);
 Command diff_command(CLI::App& weir);
 Command simulate_command(CLI::App& weir);
+Command test_command(CLI::App& weir);
 Command init_command(CLI::App& weir);
 Command schema_command(CLI::App& weir);
 Command demo_command(CLI::App& weir);

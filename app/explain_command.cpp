@@ -18,6 +18,7 @@
 #include "base/ascii.h"
 #include "match/descriptors.h"
 #include "match/explain.h"
+#include "policy_test/request_text.h"
 #include "text/address.h"
 
 namespace weir::app {
@@ -62,19 +63,8 @@ struct ExplainOptions {
   Format format = Format::text;
 };
 
-// Parses a request such as `POST /login`. Without a method it is GET.
-void set_request(std::string_view request, Query& query) noexcept {
-  request = base::trimmed(request);
-  const std::size_t space = request.find(' ');
-  if (space != std::string_view::npos) query.method = request.substr(0, space);
-  query.path = space == std::string_view::npos ? request : base::trimmed(request.substr(space));
-}
-
 std::string check_request(const std::string& text) {
-  Query query;
-  set_request(text, query);
-  const bool is_absolute = query.path.find("://") != std::string_view::npos;
-  if (query.path.starts_with('/') || is_absolute || query.path == "*") return {};
+  if (policy_test::parse_request_line(text)) return {};
   return "`" + text + "` is not a method and a path, like 'POST /login'";
 }
 
@@ -114,7 +104,9 @@ int explain(const ExplainOptions& options) {
   std::vector<Header> headers;
   for (const std::string& header : options.headers) headers.push_back(parse_header(header));
   Query query;
-  set_request(options.request, query);
+  const auto line = policy_test::parse_request_line(options.request).value_or(policy_test::RequestLine{});
+  query.method = line.method;
+  query.path = line.path;
   query.ip = options.ip;
   query.headers = headers;
   query.user = options.user;

@@ -1,7 +1,10 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -12,6 +15,7 @@
 #include "app/problem_report.h"
 #include "app/terminal.h"
 #include "policy/tools/starter.h"
+#include "policy_test/test_file.h"
 #include "server/config.h"
 #include "text/yaml/document.h"
 #include "text/yaml/problem.h"
@@ -21,7 +25,8 @@ namespace {
 
 constexpr auto init_footer =
     "Writes a commented policy that is valid as it is, for you to edit. With --from, it lists the\n"
-    "operations of an OpenAPI document and limits those that look like a sign-in.\n"
+    "operations of an OpenAPI document and limits those that look like a sign-in. policy.test.yaml, beside\n"
+    "it, has tests of the policy (weir test); the standard output gets the policy only.\n"
     "\n"
     "Examples:\n"
     "  weir init\n"
@@ -49,6 +54,16 @@ std::optional<std::string> policy_from(const std::string& openapi) {
   return text;
 }
 
+// `policy.test.yaml` for `policy.yaml`.
+std::string test_file_of(const std::string& policy) {
+  for (const std::string_view suffix : {".yaml", ".yml"}) {
+    if (policy.ends_with(suffix)) {
+      return policy.substr(0, policy.size() - suffix.size()) + std::string(policy_test::test_suffix);
+    }
+  }
+  return policy + std::string(policy_test::test_suffix);
+}
+
 int init(const InitOptions& options) {
   const auto text = options.openapi.empty() ? policy::starter_policy() : policy_from(options.openapi);
   if (!text) return failed;
@@ -56,9 +71,21 @@ int init(const InitOptions& options) {
     print(*text);
     return ok;
   }
-  const auto written = write_file(options.file, *text, options.is_forced ? Existing::replaced : Existing::rejected);
+  const std::string test_file = test_file_of(options.file);
+  std::error_code error;
+  if (!options.is_forced && std::filesystem::exists(test_file, error)) {
+    return give_up(test_file + ": already exists; --force replaces it");
+  }
+  const Existing existing = options.is_forced ? Existing::replaced : Existing::rejected;
+  const auto written = write_file(options.file, *text, existing);
   if (!written) return give_up(written.error().message());
   fmt::print("Wrote {}. Validate it: weir lint {}\n", printable(options.file), printable(options.file));
+  if (!std::filesystem::is_regular_file(options.file, error)) return ok;  // a device has no file beside it
+  const auto ruleset = load_policy(options.file);
+  if (!ruleset) return failed;
+  const auto tests = write_file(test_file, policy_test::starter_tests(*ruleset, options.file, test_file), existing);
+  if (!tests) return give_up(tests.error().message());
+  fmt::print("Wrote {}. Run it: weir test {}\n", printable(test_file), printable(test_file));
   return ok;
 }
 
@@ -70,6 +97,7 @@ constexpr auto schema_footer =
     "Examples:\n"
     "  weir schema > policy.schema.json\n"
     "  weir schema --config > weir.schema.json\n"
+    "  weir schema --tests > policy-test.schema.json\n"
     "\n"
     "Exit codes: 0 success, 1 the schema could not be written, 2 usage error.";
 
@@ -86,12 +114,21 @@ Command init_command(CLI::App& weir) {
 }
 
 Command schema_command(CLI::App& weir) {
-  auto of_config = std::make_shared<bool>(false);
-  auto* line = weir.add_subcommand("schema", "Print the JSON Schema of policy.yaml or weir.yaml");
+  struct SchemaOptions {
+    bool of_config = false;
+    bool of_tests = false;
+  };
+  auto options = std::make_shared<SchemaOptions>();
+  auto* line = weir.add_subcommand("schema", "Print the JSON Schema of policy.yaml, weir.yaml or test files");
   line->footer(schema_footer);
-  line->add_flag("--config", *of_config, "Print the schema of weir.yaml");
-  return {line, [of_config] {
-            print(*of_config ? server::config_schema() : policy::schema());
+  auto* config = line->add_flag("--config", options->of_config, "Print the schema of weir.yaml");
+  line->add_flag("--tests", options->of_tests, "Print the schema of test files")->excludes(config);
+  return {line, [options] {
+            if (options->of_tests) {
+              print(policy_test::test_schema());
+            } else {
+              print(options->of_config ? server::config_schema() : policy::schema());
+            }
             return ok;
           }};
 }

@@ -22,8 +22,8 @@ namespace {
 constexpr auto description =
     "Weir is a rate limiter: it decides for every request whether to admit or deny it.\n"
     "\n"
-    "This program serves decisions to proxies and applications. It also validates, explains, compares and\n"
-    "simulates policies, the files that define the limits.\n";
+    "This program serves decisions to proxies and applications. It also validates, explains, tests, compares\n"
+    "and simulates policies, the files that define the limits.\n";
 
 constexpr auto footer =
     "Examples:\n"
@@ -35,6 +35,7 @@ constexpr auto footer =
     "  weir init policy.yaml                                     write a starter policy\n"
     "  weir lint policy.yaml                                     validate it\n"
     "  weir explain policy.yaml --request 'POST /login'          show the limits of a request\n"
+    "  weir test policy.test.yaml                                run its tests\n"
     "  weir diff policy.yaml policy-next.yaml                    compare two policies\n"
     "  weir simulate policy.yaml --log access.log                replay a log under a policy\n"
     "  source <(weir completion bash)                            complete commands with the Tab key\n"
@@ -113,7 +114,7 @@ int dispatch(int argc, const char* const* argv) {
       serve_command(weir),    status_command(weir),  health_command(weir), top_command(weir),
       peek_command(weir),     reset_command(weir),   reload_command(weir), hash_command(weir),
       override_command(weir), grant_command(weir),   block_command(weir),  unblock_command(weir),
-      lint_command(weir),     explain_command(weir), diff_command(weir),   simulate_command(weir),
+      lint_command(weir),     explain_command(weir), test_command(weir), diff_command(weir),   simulate_command(weir),
       init_command(weir),     schema_command(weir),  demo_command(weir),   completion_command(weir),
       man_command(weir),      help_command(weir),
   };

@@ -8,7 +8,7 @@ import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
 COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "override", "grant", "block", "unblock",
-            "lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
+            "lint", "explain", "test", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
@@ -99,7 +99,7 @@ class Mistakes(ProgramTest):
             self.expect_hint(word, f"; did you mean `weir {meant}`?")
 
     def test_what_other_servers_call_a_command_leads_to_it(self):
-        for word, meant in [("validate", "lint"), ("check", "lint"), ("test", "lint"), ("start", "serve"), ("run", "serve"),
+        for word, meant in [("validate", "lint"), ("check", "lint"), ("start", "serve"), ("run", "serve"),
                             ("restart", "reload"), ("unban", "unblock"), ("ban", "block"), ("stats", "status"), ("watch", "top")]:
             self.expect_hint(word, f"; did you mean `weir {meant}`?")
         self.expect_hint("version", "; `weir --version` prints the version")

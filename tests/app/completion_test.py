@@ -13,7 +13,7 @@ import program
 from program import PROGRAM, ProgramTest, run
 
 COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "override", "grant", "block", "unblock",
-            "lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
+            "lint", "explain", "test", "diff", "simulate", "init", "schema", "demo", "completion", "man", "help"]
 
 
 class Bash(ProgramTest):

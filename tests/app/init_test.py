@@ -12,10 +12,30 @@ from program import OPENAPI, ProgramTest, run
 class Init(ProgramTest):
     def test_the_starter_is_sound(self):
         policy = self.folder() / "mine.yaml"
-        self.expect("init", str(policy), out=f"Wrote {policy}. Validate it: weir lint {policy}\n")
+        tests = policy.parent / "mine.test.yaml"
+        self.expect("init", str(policy), out=f"Wrote {policy}. Validate it: weir lint {policy}\n"
+                                             f"Wrote {tests}. Run it: weir test {tests}\n")
         self.expect("lint", "--strict", str(policy), out=f"{policy}: ok\n")
         self.assertEqual(policy.read_text(), run("init", "-").stdout)
-        self.assertEqual(os.listdir(policy.parent), ["mine.yaml"])
+        self.assertEqual(sorted(os.listdir(policy.parent)), ["mine.test.yaml", "mine.yaml"])
+
+    def test_the_starter_passes_its_tests_which_detect_every_change(self):
+        for source in [[], ["--from", OPENAPI]]:
+            with self.subTest(source):
+                folder = self.folder()
+                run("init", *source, str(folder / "mine.yaml"))
+                ran = run("test", "--mutate", str(folder))
+                self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+                self.assertNotIn("no test detects", ran.stdout)
+                self.assertNotIn("no test has", ran.stdout)
+
+    def test_tests_are_not_overwritten_either(self):
+        folder = self.folder()
+        tests = folder / "mine.test.yaml"
+        tests.write_text("mine: all mine\n")
+        policy = folder / "mine.yaml"
+        self.expect("init", str(policy), code=1, err=f"weir: {tests}: already exists; --force replaces it\n")
+        self.assertFalse(policy.exists())
 
     def test_from_openapi(self):
         policy = self.folder() / "mine.yaml"
