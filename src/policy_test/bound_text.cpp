@@ -2,7 +2,7 @@
 //   N per SPAN [for [METHOD] PATH] by WHOM [in tier NAME]
 //   N at once  [for [METHOD] PATH] by WHOM [in tier NAME]
 // SPAN is a duration, or a unit: `1min`, `minute`, `month`. WHOM is `everyone`, `ip ADDRESS`, or
-// `one [anonymous|authenticated] ip|user|api_key|header:NAME`.
+// `one [anonymous|authenticated] ip|user|api_key|header:NAME|IDENTITY`.
 #include <array>
 #include <string>
 #include <string_view>
@@ -122,9 +122,12 @@ class BoundParser {
       const auto name = text::parse_header_name(word.substr(header.size()));
       if (!name) return wrong(word, name.error().what);
       by.kind = BoundCaller::Kind::header;
-      by.header = *name;
+      by.name = *name;
     } else {
-      return wrong(word, "unknown caller: write ip, user, api_key or header:NAME");
+      auto name = text::parse_name(word);
+      if (!name) return wrong(word, "unknown caller: write ip, user, api_key, header:NAME or a named identity");
+      by.kind = BoundCaller::Kind::identity;
+      by.name = *std::move(name);
     }
     const bool contradicts = by.kind == BoundCaller::Kind::user && by.identity == BoundCaller::Identity::anonymous;
     return !contradicts || wrong("anonymous user", "a user is never anonymous");

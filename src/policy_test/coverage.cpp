@@ -50,9 +50,10 @@ void Coverage::add(const match::Matched& matched, const engine::Verdict& verdict
   }
   for (const match::Matched::Exempt& each : matched.exempt) {
     if (each.why == match::Exemption::condition) conditions_.insert(each.limit);
+    if (each.why == match::Exemption::excepted) excepted_.insert(each.limit);
     if (each.why == match::Exemption::key_missing) missing_.insert(each.limit);
     if (each.why == match::Exemption::banned) bans_.insert(each.limit);
-    if (each.why != match::Exemption::condition) tiers_.emplace(each.limit, verdict.tier);
+    if (each.why > match::Exemption::condition) tiers_.emplace(each.limit, verdict.tier);
   }
 }
 
@@ -99,6 +100,7 @@ CoverageReport Coverage::report() const {
     if (bans(limit)) parts.part(bans_.contains(i), "a ban");
     if (limit.when != policy::When{})
       parts.part(conditions_.contains(i), "a request outside when: " + text_of(limit.when));
+    if (!limit.except.empty()) parts.part(excepted_.contains(i), "a request to an excepted route");
     if (!policy::is_never_missing(limit.consumer_key)) {
       parts.part(missing_.contains(i), fmt::format("a request without its key (missing: {})", name_of(limit.missing)));
     }

@@ -48,6 +48,7 @@ class Coverage {
   engine::Engine::Tally tally_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> tiers_;  // (limit, tier) of requests that the limit covers
   std::set<std::uint32_t> conditions_;                       // limits whose `when` did not hold for a request
+  std::set<std::uint32_t> excepted_;                         // limits that a route of `except` took out
   std::set<std::uint32_t> bans_;
   std::set<std::uint32_t> missing_;  // limits that met a request without their key
 };

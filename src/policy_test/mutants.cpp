@@ -268,6 +268,11 @@ class MutantMaker {
            fmt::format("send a request to which {} does not apply, and expect covered_by without it", limit().name),
            [](CompiledLimit& changed) { changed.when = {}; });
     }
+    for (std::size_t i = 0; i < limit().except.size(); ++i) {
+      const std::string route = limit().except[i].text();
+      make("without except " + route, fmt::format("send {} and expect covered_by without {}", route, limit().name),
+           [&](CompiledLimit& changed) { changed.except.erase(changed.except.begin() + static_cast<long>(i)); });
+    }
     const bool is_shadow = limit().mode == policy::Mode::shadow;
     make(is_shadow ? "mode shadow -> enforce" : "mode enforce -> shadow",
          is_shadow

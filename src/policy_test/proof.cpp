@@ -110,7 +110,7 @@ class TierProof {
     const std::string path = sample_path(bound_.route);
     std::vector<Header> headers;
     if (caller.api_key) headers.push_back({ruleset_.identity.api_key_header, "key"});
-    if (bound_.by.kind == BoundCaller::Kind::header) headers.push_back({bound_.by.header, "value"});
+    if (bound_.by.kind == BoundCaller::Kind::header) headers.push_back({bound_.by.name, "value"});
     Query query;
     query.method = bound_.route.method ? std::string_view(*bound_.route.method) : "GET";
     query.path = path;
@@ -132,7 +132,10 @@ class TierProof {
     const auto no = [](std::string why) { return Share{std::move(why), {}, 0}; };
     if (limit.mode == policy::Mode::shadow) return no("is in shadow mode");
     if (!policy::covers_route(limit.routes, bound_.route)) return no("does not cover all of these requests");
-    if (depends_on_address(limit.when) && bound_.by.address.empty()) return no("applies to some addresses only");
+    if (overlaps_any(limit.except)) return no("excepts some of these requests");
+    if (overlaps_any(ruleset_.exemptions.routes)) return no("does not cover exempt routes");
+    if (matched_.exempt_by != match::ExemptBy::nothing) return no("does not cover exempt callers");
+    if (depends_on_caller(limit.when)) return no("applies to some of these callers only");
     if (is_exempt(number, match::Exemption::condition)) return no("does not apply to them");
     if (is_exempt(number, match::Exemption::banned)) return {.why_not = {}, .counter = "ban", .at_most = 0};
     if (!limit.live.by_tier[tier_]) return no("has no limit for this tier");
@@ -177,10 +180,10 @@ class TierProof {
       case KeyPart::Kind::api_key:
         return caller.api_key ? Has::always : Has::never;
       case KeyPart::Kind::header:
-        return part.header == bound_.by.header ? Has::always : Has::as_they_like;
-      default:
-        return Has::as_they_like;
+      case KeyPart::Kind::identity:
+        return is_fixed_name(part) ? Has::always : Has::as_they_like;
     }
+    return Has::as_they_like;
   }
 
   // True if all requests of the bound have the same value.
@@ -196,12 +199,19 @@ class TierProof {
       case KeyPart::Kind::api_key:
         return bound_.by.kind == Kind::api_key;
       case KeyPart::Kind::header:
-        return bound_.by.kind == Kind::header && part.header == bound_.by.header;
+      case KeyPart::Kind::identity:
+        return is_fixed_name(part);
       case KeyPart::Kind::route:
         return has_one_route(limit);
-      default:
-        return false;
     }
+    return false;
+  }
+
+  // True for the header or the named identity of the bound.
+  [[nodiscard]] bool is_fixed_name(const KeyPart& part) const noexcept {
+    using Kind = BoundCaller::Kind;
+    const Kind kind = part.kind == KeyPart::Kind::header ? Kind::header : Kind::identity;
+    return bound_.by.kind == kind && part.name == bound_.by.name;
   }
 
   // True if all requests of the bound match the same route of the limit.
@@ -211,8 +221,18 @@ class TierProof {
     return !limit.routes.empty() && std::ranges::count_if(limit.routes, overlaps) == 1;
   }
 
-  [[nodiscard]] static bool depends_on_address(const policy::When& when) noexcept {
-    return when.kind == policy::When::Kind::ip_in || when.kind == policy::When::Kind::ip_not_in;
+  // True if the condition depends on what differs between the requests of the bound: an address, unless the bound
+  // names one, or a named identity.
+  [[nodiscard]] bool depends_on_caller(const policy::When& when) const noexcept {
+    using Kind = policy::When::Kind;
+    if (when.kind == Kind::ip_in || when.kind == Kind::ip_not_in) return bound_.by.address.empty();
+    if (when.kind == Kind::identified_by || when.kind == Kind::identity_in) return true;
+    return std::ranges::any_of(when.conditions, [&](const policy::When& each) { return depends_on_caller(each); });
+  }
+
+  [[nodiscard]] bool overlaps_any(const std::vector<RouteTemplate>& routes) const noexcept {
+    return std::ranges::any_of(routes,
+                               [&](const RouteTemplate& route) { return policy::overlap(route, bound_.route); });
   }
 
   [[nodiscard]] Wide max_of(const CompiledLimit& limit, const Limit& numbers) const {
@@ -342,6 +362,10 @@ Proof prove_tier(const BoundSpec& bound, const match::Matcher& matcher, std::uin
 BoundResult prove(const BoundSpec& bound, const match::Matcher& matcher, std::uint64_t nodes) {
   const policy::Tiers& tiers = matcher.ruleset().tiers;
   BoundResult result;
+  if (bound.by.kind == BoundCaller::Kind::identity && matcher.ruleset().identity.find(bound.by.name) == nullptr) {
+    result.problem = fmt::format("the policy has no identity {}", text::in_quotes(bound.by.name));
+    return result;
+  }
   std::vector<std::uint32_t> wanted;
   for (std::uint32_t tier = 0; tier < tiers.names.size(); ++tier) {
     if (!bound.tier || tiers.names[tier] == bound.tier->value) wanted.push_back(tier);

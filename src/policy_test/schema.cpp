@@ -32,7 +32,7 @@ std::string test_schema() {
             "denied": { "description": "How many repetitions are denied.", "type": "integer", "minimum": 0 },
             "denied_by": { "description": "The limit that decides every denial.", "$ref": "#/$defs/name" },
             "limit": { "description": "The limit that the header fields describe.", "$ref": "#/$defs/name" },
-            "reason": { "enum": ["uncovered", "within", "warned", "exceeded", "blocked", "key_missing", "banned", "too_many_limits", "needs_receipt", "store_unavailable"] },
+            "reason": { "enum": ["uncovered", "shadow", "exempt", "within", "warned", "exceeded", "blocked", "key_missing", "banned", "too_many_limits", "reserve_too_large", "needs_receipt", "store_unavailable"] },
             "status": { "type": "integer", "minimum": 100, "maximum": 599 },
             "retry_after": { "description": "The exact wait, or never.", "anyOf": [{ "$ref": "#/$defs/time" }, { "const": "never" }] },
             "remaining": { "description": "What remains of the deciding limit.", "type": "integer", "minimum": 0 },

@@ -111,12 +111,12 @@ struct Scenario {
 
 // The callers whose requests together stay within a bound.
 struct BoundCaller {
-  enum class Kind : std::uint8_t { everyone, ip, user, api_key, header };
+  enum class Kind : std::uint8_t { everyone, ip, user, api_key, header, identity };
   enum class Identity : std::uint8_t { any, anonymous, authenticated };
 
   Kind kind = Kind::everyone;
   Identity identity = Identity::any;
-  std::string header;   // lower case, for Kind::header
+  std::string name;     // of the header, in lower case, or of the named identity
   std::string address;  // a single address, for Kind::ip; empty: any one
 };
 

@@ -76,6 +76,32 @@ TEST(Proof, HoldsForAnAddressConditionOnlyWithAnAddress) {
   EXPECT_FALSE(bound_result(limits, "10 per 1min by ip 10.0.0.7").holds);
 }
 
+TEST(Proof, BoundsANamedIdentity) {
+  const std::string_view policy = R"(
+version: 1
+identity: { organization: { header: X-Org-Id } }
+limits:
+  - { name: org, consumer_key: organization, algorithm: sliding_window_log, rate: 10/min }
+)";
+  EXPECT_EQ(bound_result(policy, "10 per 1min by one organization").text(), "proved: 10, by org");
+  EXPECT_FALSE(bound_result(policy, "10 per 1min by one ip").holds);
+  EXPECT_EQ(bound_result(policy, "10 per 1min by one team").problem, "the policy has no identity 'team'");
+}
+
+TEST(Proof, DoesNotBoundWhatIsExempt) {
+  const std::string_view policy = R"(
+version: 1
+exempt: { addresses: [10.0.0.0/8], routes: [GET /health] }
+limits:
+  - { name: all, except: [/static/**], consumer_key: ip, algorithm: sliding_window_log, rate: 10/min }
+)";
+  EXPECT_EQ(bound_result(policy, "10 per 1min for GET /a by one ip").text(), "proved: 10, by all");
+  EXPECT_FALSE(bound_result(policy, "10 per 1min for GET /a by ip 10.0.0.7").holds);
+  EXPECT_FALSE(bound_result(policy, "10 per 1min for GET /health by one ip").holds);
+  EXPECT_FALSE(bound_result(policy, "10 per 1min for GET /static/a by one ip").holds);
+  EXPECT_FALSE(bound_result(policy, "10 per 1min by one ip").holds);
+}
+
 TEST(Proof, CountsRequestsByTheirLowestCost) {
   const std::string_view limits =
       "  - { name: api, routes: [/api/**], consumer_key: user, algorithm: "
@@ -133,7 +159,8 @@ TEST(Bound, ThatIsWrittenWrongSaysWhatToWrite) {
             "'in': missing `per` or `at once`: write it like 20 per 1min for POST /login by one ip");
   EXPECT_EQ(error("20 per fortnight by one ip"), "'fortnight': not a span: write 1min, 10s, 1h, day or month");
   EXPECT_EQ(error("20 per 1min"), "'20 per 1min': missing `by`: write by one ip, by one user or by everyone");
-  EXPECT_EQ(error("20 per 1min by one goat"), "'goat': unknown caller: write ip, user, api_key or header:NAME");
+  EXPECT_EQ(error("20 per 1min by one goat!"),
+            "'goat!': unknown caller: write ip, user, api_key, header:NAME or a named identity");
   EXPECT_EQ(error("20 per 1min by one anonymous user"), "'anonymous user': a user is never anonymous");
   EXPECT_EQ(error("20 per 1min by one ip twice"),
             "'twice': unexpected; write it like 20 per 1min for POST /login by one ip");

@@ -101,8 +101,8 @@ TEST(TestFile, RejectsTimeThatRunsBackwards) {
 }
 
 TEST(TestFile, WithAWrongBoundSaysWhichWord) {
-  EXPECT_EQ(problem_of("version: 1\nbounds:\n  - at_most: 10 per 1min by one dog\n"),
-            "3:14: at_most 'dog': unknown caller: write ip, user, api_key or header:NAME");
+  EXPECT_EQ(problem_of("version: 1\nbounds:\n  - at_most: 10 per 1min by a dog\n"),
+            "3:14: at_most 'a': unknown caller: write by one ip, by one user or by everyone");
 }
 
 TEST(TestFile, HasASchemaWithEveryField) {
