@@ -35,10 +35,9 @@ class ClientLimiter {
   // exceed `deadline` or never end, and when a stop is requested.
   [[nodiscard]] bool acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
-  // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. After a RateLimit
-  // with nothing remaining, nothing is sent until more is available; after one with something remaining, no more than
-  // that is sent until then. Responses only add restrictions, in any order: none permits what another forbids. Invalid
-  // fields are ignored.
+  // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. A RateLimit field
+  // limits what is sent before its reset time to what it says remains, possibly nothing. Responses only add
+  // restrictions, in any order: none permits what another forbids. Invalid fields are ignored.
   void learn(const Answer& answer);
 
   // Returns the instant before which the server's responses forbid sending; now when sending is allowed.

@@ -28,7 +28,7 @@ Reason reason_of(match::Exemption outright) noexcept {
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
-// A peek at a concurrency limit reports what a reserve would be answered.
+// A peek at a concurrency limit returns what a reserve would return.
 constexpr ReceiptRequest peek_at_holds{.action = ReceiptRequest::Action::hold};
 
 }  // namespace
@@ -168,8 +168,8 @@ std::optional<std::uint32_t> QueryEvaluation::lacking_receipt() const noexcept {
   return found == asked_.live.end() ? std::nullopt : std::optional(asked_.outcomes[*found].limit);
 }
 
-// If only one limit denies, its `warn_first` may let the request pass. The other limits are charged, all or nothing
-// with the warning; the denying limit is not.
+// If exactly one limit denies, its `warn_first` may let the request pass. The other limits and the warning are charged
+// together, all or nothing; the denying limit is not charged.
 void QueryEvaluation::ask_warning() {
   then(&QueryEvaluation::read_warning);
   Group& group = new_group(asked_.operation(true), later(Fallback::none));
@@ -203,7 +203,7 @@ void QueryEvaluation::ask_penalties() {
   }
 }
 
-// The denial that fills the count starts the block and resets the count.
+// The denial that reaches the threshold starts the block and resets the count.
 void QueryEvaluation::read_penalties() {
   std::size_t kept = 0;
   const auto groups = take_answers();
@@ -266,7 +266,7 @@ Verdict QueryEvaluation::store_unavailable_verdict() const noexcept {
 void QueryEvaluation::ask_followers(bool admits) {
   then(&QueryEvaluation::read_followers);
   followers_.clear();
-  // If this is the request's first call of the store and it fails, this process decides.
+  // If this is the request's first call to the store and it fails, this process decides.
   const Fallback fallback = asked_.live.empty() ? Fallback::share : Fallback::none;
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) {
     const AskedLimit& limit = asked_.limits[i];
@@ -317,7 +317,7 @@ void QueryEvaluation::finish() {
   asked_.write_receipt_outcomes();
 }
 
-// The verdict reports the limit with the least remaining, like that of an admitted request.
+// The verdict reports the limit with the least remaining, as for any admitted request.
 void QueryEvaluation::finish_give_back() {
   asked_.live.clear();
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) {

@@ -27,7 +27,7 @@
 namespace weir::match {
 
 inline constexpr std::uint32_t no_limit = ~std::uint32_t{0};
-// The maximum number of enforced limits evaluated together. A request that more of them cover is denied.
+// The maximum number of enforced limits that are evaluated together. A request covered by more limits is denied.
 inline constexpr std::size_t max_limits = 64;
 
 // A limit that covers a query.
@@ -36,7 +36,7 @@ struct MatchedLimit {
   std::uint32_t route = 0;  // index in Matcher::routes_of(limit)
   bool is_shared = false;   // no key: counted in the shared counter
   Cost cost;
-  bool takes_cost = false;  // the policy sets none: the caller's cost applies
+  bool takes_cost = false;  // true if the policy sets none: the caller's cost applies
   std::size_t key_end = 0;  // offset in Matched::keys
 };
 
@@ -137,7 +137,7 @@ class Matcher {
   // Each limit has two groups in the route tree: one for coverage and one for costs by route.
   [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
   [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
-  // The group of known routes without a limit; with counts_by_label_, of all known routes.
+  // The group of known routes without a limit or, with counts_by_label_, of all known routes.
   [[nodiscard]] std::uint32_t label_group() const noexcept {
     return coverage_group(static_cast<std::uint32_t>(limits_.size()));
   }

@@ -113,7 +113,7 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
   }
 }
 
-// Reports lower bounds: a sketch may count the denials of other consumers as those of one.
+// Reports lower bounds, because a sketch may attribute the denials of other consumers to this one.
 void append_top_denied(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
   std::vector<const TopDenied*> all;
   for (const Recorder* recorder : recorders) all.push_back(&recorder->denied());
@@ -158,7 +158,7 @@ struct TableSum {
   std::uint64_t overflowed = 0;
 };
 
-// Sums by limit and purpose. A limit has several tables if its tiers have different windows.
+// Sums by limit and purpose, because a limit has several tables if its tiers have different windows.
 using TableSums = std::map<std::pair<std::string, store::Purpose>, TableSum>;
 
 TableSums sum_up(const std::vector<store::Tables::Figures>& tables) {

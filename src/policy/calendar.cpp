@@ -50,7 +50,7 @@ class ZoneDates {
     if (zone_ == nullptr) return sys_seconds{midnight.time_since_epoch()};
     const date::local_info info = zone_->get_info(midnight);
     if (info.result == date::local_info::nonexistent) return info.first.end;
-    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // if midnight occurs twice, the first one
+    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // the first one if midnight occurs twice
   }
 
  private:

@@ -158,7 +158,7 @@ auto compared(std::string_view name, Text text, Towards direction, Note note) {
   };
 }
 
-// Returns a direction function for a member whose values are compared by is_as_strict(a, b).
+// Returns a direction function for a member whose values is_as_strict(a, b) compares.
 template <class Member>
 auto by_strictness(Member CompiledLimit::* member, bool (*is_as_strict)(const Member&, const Member&)) {
   return [=](Compiled was, Compiled is) {
@@ -236,7 +236,7 @@ void digest_share(Compiled limit, Canonical& to) {
   to.put(std::uint64_t{limit.local_share.value_or(0)});  // 0 is not a valid share
 }
 
-// The default, 1 / nodes, is at most a half. How it compares with a smaller share depends on the number of nodes.
+// The default, 1 / nodes, is at most one half. How it compares with a smaller share depends on the number of nodes.
 Direction share_direction(Compiled before, Compiled after) {
   constexpr std::uint32_t half = 500'000;
   const auto& was = before.local_share;
@@ -269,8 +269,8 @@ std::string_view consistency_note(Compiled before, Compiled after) {
   return is.sync > was.sync ? ", nodes exchange counts less often" : ", nodes exchange counts more often";
 }
 
-// Units that one node holds are unavailable to others, so a leased limit may admit less, the more so the longer the
-// lease. An approximate limit may admit more or less.
+// Units that one node holds are unavailable to others, so a leased limit may admit less, especially with a long lease.
+// An approximate limit may admit more or less.
 Direction consistency_direction(Compiled was, Compiled is) noexcept {
   const auto is_approximate = [](Compiled limit) { return limit.consistency.kind == Consistency::approximate; };
   if (is_approximate(was) || is_approximate(is)) return Direction::different;
@@ -284,7 +284,7 @@ std::string_view usage_text(Compiled limit) {
   return limit.usage ? name_of(*limit.usage) : "any";
 }
 
-// Both are combined into one number, since most limits have no usage.
+// Both values are combined into one number, since most limits have no usage.
 void digest_consistency_and_usage(Compiled limit, Canonical& to) {
   const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
   to.put(static_cast<std::uint64_t>(limit.consistency.kind) | usage << 8);

@@ -33,7 +33,7 @@ std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   return policy;
 }
 
-// True for a file of envoyproxy/ratelimit, also if its domain is missing.
+// True for a file of envoyproxy/ratelimit, even if its domain is missing.
 bool is_of_ratelimit(const text::Node& root) {
   return root.find("domain") != nullptr || (root.find("descriptors") != nullptr && root.find("limits") == nullptr);
 }
@@ -106,7 +106,7 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
   return rls::read(*root, problems);
 }
 
-// Compiles each file alone, so that errors carry its name, and then all together.
+// Compiles each file alone, so that errors have its name, and then all files together.
 Loaded load_directory(const fs::path& directory, const LoadOptions& options) {
   const auto files = files_in(directory);
   if (!files) return rejected(directory, files.error().what);

@@ -72,7 +72,7 @@ struct Listener {
 
 struct StateConfig {
   std::filesystem::path directory;  // empty: none
-  bool is_named = false;            // set by weir.yaml, not by the environment
+  bool is_named = false;            // set by weir.yaml rather than by the environment
   std::size_t memory = std::size_t{256} << 20;
   std::optional<Duration> snapshot_every;  // none: no snapshots
 };
@@ -126,7 +126,7 @@ struct RedisTlsConfig {
   friend bool operator==(const RedisTlsConfig&, const RedisTlsConfig&) = default;
 };
 
-// May contain a password as part of a URL. shown() leaves it out.
+// May contain a password as part of a URL. shown() omits it.
 struct RedisConfig {
   std::vector<store::redis::Url> urls;  // never empty; they differ only in their endpoints
   std::optional<SentinelConfig> sentinel;

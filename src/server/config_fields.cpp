@@ -25,7 +25,7 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 const std::vector<std::string> auth_header_names{"auto", "original", "forwarded", "path"};
 const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
 
-// These functions format the parts of --check lines that take more than an expression. An empty text is left out.
+// These functions format the parts of --check lines that need more than an expression. An empty text is left out.
 std::string describe_listen(const Parts& parts) {
   std::vector<std::string> texts;
   for (const net::Address& address : parts.listener->config->listen) texts.push_back(address.text());

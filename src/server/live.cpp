@@ -100,7 +100,7 @@ void Live::changed(Instant at, const observe::MadeChange& change) {
   std::string line;
   observe::append_change(line, at, change);
   log_.write(line);
-  if (change.what == "reload") return;  // reload() has its own notice
+  if (change.what == "reload") return;  // reload() adds its own notice
   notices_.add({.kind = Notice::Kind::change,
                 .limit = change.limit,
                 .consumer = change.consumer,

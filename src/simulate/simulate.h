@@ -29,8 +29,8 @@
 
 namespace weir::simulate {
 
-// Tells whether the time of a line is the start or the end of its request. With `end`, the start is computed from the
-// duration where it is known; lines are then out of order by up to the longest duration.
+// Says whether the time of a line is the start or the end of its request. With `end`, the start is computed from the
+// duration if it is known; lines are then out of order by up to the longest duration.
 enum class Stamped : std::uint8_t { start, end };
 
 struct SimulateOptions {

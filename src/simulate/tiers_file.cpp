@@ -14,7 +14,7 @@ namespace weir::simulate {
 namespace {
 
 // Takes a field and the comma after it from the front of `line`. Returns nothing if its quotes are not closed, or if
-// anything but a comma follows them.
+// they are followed by anything other than a comma.
 std::optional<std::string> take_field(std::string_view& line) {
   line = base::trimmed(line);
   std::string field;

@@ -1,8 +1,8 @@
 // The interface to where the states of limits live.
 //
 // A request submits its limits together, as a group of checks: all are charged, or none is. Groups are submitted in
-// batches; each is answered exactly once, by its callback, possibly before submit() returns. A store decides bit for
-// bit like the core.
+// batches; each is answered exactly once, by its callback, possibly before submit() returns. Every store makes exactly
+// the same decisions as the core.
 //
 // A store is used on one thread, that of its loop.
 #pragma once
@@ -54,7 +54,7 @@ struct States {
 enum class Path : std::uint8_t {
   store,
   slice,        // by this process, on units that the store granted
-  approximate,  // as `slice`, for an approximate limit, or on units not yet granted
+  approximate,  // like `slice`, for an approximate limit, or on units not yet granted
   share,        // by this process's share of the limit: the store is unavailable
   open,         // fallback `open`: admitted without a decision
   closed,       // fallback `closed`: denied without a decision
@@ -68,12 +68,12 @@ inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 struct SliceExchange {
   core::SliceMessage message;
   core::SliceAnswer answer;
-  std::uint64_t leased_to_others = 0;  // if denied: units leased to other holders
+  std::uint64_t leased_to_others = 0;  // if denied: the units leased to other holders
   bool is_sent = true;                 // false: the message only names the holder
 };
 
-// Additions of a wrapping store to a check of `decide`. Stored in that store's own memory, next to its copy of the
-// group (forwarded_group.h); inner stores read it and write their answers to it.
+// Additions of a wrapping store to a check of `decide`. They are in that store's own memory, next to its copy of the
+// group (forwarded_group.h); inner stores read them and write their answers to them.
 struct CheckExtension {
   // Units that this process admitted while the store was unavailable. They are charged before the group is decided,
   // whatever the decision, but never into debt. Set by OutageStore; zero once they were charged, or may have been, even
@@ -139,7 +139,7 @@ struct Check {
 
 enum class Operation : std::uint8_t {
   decide,  // all are charged, or none is
-  look,    // what decide would answer; charges nothing
+  look,    // returns what decide would; charges nothing
   // Corrects charges: each check's receipt, which must be set; or, without receipts, one check by `settlement`. A
   // release, like a refund, settles at an actual cost of zero.
   settle,
@@ -158,7 +158,7 @@ enum class Failure : std::uint8_t {
   disagreement  // the answer differs from what the core decides on the returned states
 };
 
-// True if a group that was not decided may have been applied nevertheless.
+// True if a group that was not decided may have been charged anyway.
 [[nodiscard]] constexpr bool was_sent(Failure failure) noexcept {
   return failure != Failure::unavailable && failure != Failure::refused;
 }
@@ -168,7 +168,7 @@ enum class Fallback : std::uint8_t {
   none,      // reports the failure
   by_limit,  // applies each limit's fallback
   share,     // decides on this process's share, regardless of the limits' fallbacks
-  at_once,   // as `share`, without asking the store, which already failed for this request; see Group::failure
+  at_once,   // like `share`, but without asking the store, which already failed for this request; see Group::failure
 };
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -192,7 +192,7 @@ struct Group {
   std::vector<Check> checks;                   // at least one; at most max_checks to be charged, plus guards
   std::optional<core::Settlement> settlement;  // for `settle` without receipts
   Fallback fallback = Fallback::none;
-  std::optional<Deadline> deadline;  // when the answer becomes useless; none: the store's own timeout
+  std::optional<Deadline> deadline;  // when the answer is no longer useful; none: the store's own timeout
   Callback* callback = nullptr;
 
   // The answer. If `decide` denies, checks that would have admitted report what remains without the charge, as for a

@@ -26,8 +26,8 @@ namespace weir::frontend {
 struct AdminOptions {
   wire::http1::Limits limits{};
   HostNames hosts{};
-  Token token{};        // if set, required to read; the admin token is accepted too
-  Token admin_token{};  // required to write; if not set, write operations are disabled
+  Token token{};        // if set, required for reading; the admin token is accepted too
+  Token admin_token{};  // required for writing; if not set, write operations are disabled
 };
 
 class AdminFrontend final : public FrontendWith<AdminOptions> {

@@ -14,7 +14,7 @@
 namespace weir::policy {
 namespace {
 
-// Finds duplicate routes: equal but for the names of their parameters.
+// Finds duplicate routes, which differ at most in the names of their parameters.
 class SeenRoutes {
  public:
   // Returns the position of an equal route that was added before.
@@ -45,7 +45,7 @@ bool decides_alike(const std::optional<Limit>& a, const std::optional<Limit>& b)
   return a == b;
 }
 
-// A candidate has no numbers for a banned tier: there is nothing to compare.
+// A candidate has no numbers for a banned tier, because there is nothing to compare.
 void copy_bans(const TieredLimit& live, TieredLimit& candidate) {
   candidate.banned = live.banned;
   for (std::size_t tier = 0; tier < candidate.by_tier.size(); ++tier) {
@@ -107,7 +107,7 @@ void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
   }
 }
 
-// A limit with a written cost takes no other cost later.
+// A limit with a configured cost does not accept another cost later.
 void check_usage(const LimitSpec& spec, Problems& problems) {
   if (!spec.usage || !spec.cost) return;
   problems.error(spec.usage->at,
@@ -198,11 +198,11 @@ void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& 
   }
 }
 
-// Costs are checked against the live numbers and the routes of the limit.
+// Costs are validated against the live numbers and the routes of the limit.
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
   check_costs(spec, live, tiers, "", problems);
-  // A caller cannot choose how much a request holds.
+  // A caller cannot choose how many units a request holds.
   rule.is_written = spec.cost || (spec.algorithm && spec.algorithm->value == PolicyAlgorithm::concurrency);
   if (!spec.cost) return rule;
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {

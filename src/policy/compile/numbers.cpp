@@ -214,7 +214,7 @@ void report_numbers(const NumbersError& error, Mark otherwise, const std::string
   problems.error(error.at.value_or(otherwise), "{}{}{}", called, error.message, inherits);
 }
 
-// The numbers that tiers inherit. A ban has none; its first tier with numbers decides whether tiers are queues.
+// The numbers that tiers inherit. A ban has none; the first tier with numbers then decides whether tiers are queues.
 Numbers base_of(const Numbered& numbered) {
   if (!numbered.banned) return numbered.numbers;
   const auto first =
@@ -295,7 +295,7 @@ Numbers numbers_of(const NumbersSpec& spec) {
 }
 
 Numbers inherited(const Numbers& own, const Numbers& base) {
-  // A window of fixed length replaces a calendar window, and the other way round.
+  // A window of fixed length replaces a calendar window, and vice versa.
   const bool has_length = own.window && own.window->field == "window_seconds";
   const bool drops_length = own.calendar && base.window && base.window->field == "window_seconds";
   return {.rate = first(own.rate, base.rate),

@@ -90,7 +90,7 @@ std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_vie
   });
 }
 
-// Explains fields that belong inside `window`.
+// Explains that these fields belong inside `window`.
 void hint_at_window(text::MapReader& map) {
   map.belongs(calendar_fields, "in window: write window: { calendar: month, timezone: Europe/Berlin }");
 }
@@ -201,7 +201,7 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   return choice;
 }
 
-// True if `tiers` holds numbers by tier, unlike the root's `tiers`.
+// True if `tiers` contains numbers by tier, unlike the root's `tiers`.
 bool is_overrides(const text::Node* tiers) {
   return tiers != nullptr && !std::ranges::any_of(tiers->members, [](const text::Member& member) {
            return member.key.value == "from" || member.key.value == "default" || member.key.value == "names";

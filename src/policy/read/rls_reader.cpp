@@ -73,8 +73,8 @@ MetadataValue scalar(const text::Node& node) {
   return value;
 }
 
-// Clients read `metadata`, so every value keeps its YAML meaning: without quotes, 20 and 2.5 are numbers, true, yes and
-// on are true. Anything but a finite number is text.
+// Clients read `metadata`, so every value keeps its YAML type: without quotes, 20 and 2.5 are numbers, and true, yes
+// and on are true. Any other value except a finite number is text.
 MetadataValue metadata_of(const text::Node& node) {
   if (node.is_scalar()) return scalar(node);
   MetadataValue value;

@@ -37,7 +37,7 @@ bool contains(const std::vector<KeyPart>& parts, Kind kind) {
   return std::ranges::any_of(parts, [&](const KeyPart& part) { return part.kind == kind; });
 }
 
-// True if the key has an address and no part that identifies the caller.
+// True if the key has an address but no part that identifies the caller.
 bool is_by_ip_alone(const ConsumerKey& key) {
   return !key.alternatives.empty() && std::ranges::all_of(key.alternatives, [](const std::vector<KeyPart>& parts) {
     return contains(parts, Kind::ip) && std::ranges::all_of(parts, is_always_there);
@@ -84,7 +84,7 @@ const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& id
 }
 
 // True if, on all routes of the limit, another limit counts such a caller by address or identity, or denies it because
-// these are missing. A caller cannot bypass that limit by making up a key.
+// it has neither. A caller cannot bypass that limit by making up a key.
 bool is_counted_elsewhere(const Subject& subject, Caller caller) {
   const bool is_known = is_authenticated(caller, subject.ruleset.identity);
   const auto counts = [&](const RouteIndex::Entry& entry) {

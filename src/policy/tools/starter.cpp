@@ -110,7 +110,7 @@ struct Found {
   std::string id;
 };
 
-// Replaces unprintable characters: with them, a name from the document could end a comment or a quotation.
+// Replaces unprintable characters, with which a name from the document could end a comment or a quotation.
 std::string plain(std::string_view text) {
   std::string safe(text.substr(0, 80));
   std::ranges::replace_if(safe, [](char c) { return !base::is_printable(c); }, '?');

@@ -98,7 +98,7 @@ void ScriptArgument::write(std::string& out, std::string_view name, std::string_
       command.argument(plan.key(key.key));
       continue;
     }
-    // This key is in the same slot of a cluster, because its part in braces is the same.
+    // This key is in the same slot of a cluster, because the part in braces is the same.
     receipts_key_.assign(plan.key(key.key)).append(beside_a_log);
     command.argument(receipts_key_);
   }

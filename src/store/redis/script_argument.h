@@ -46,10 +46,10 @@ class ScriptArgument {
   std::vector<std::uint32_t> term_positions_;  // position of each term in the array
   std::vector<bool> term_is_simple_;           // a bucket with a cost that is not zero
   std::size_t bucket_keys_ = 0;
-  std::size_t plain_keys_ = 0;         // all but logs
+  std::size_t plain_keys_ = 0;         // all keys except logs
   std::string receipts_key_;           // buffer for the key being written
   std::vector<std::int64_t> numbers_;  // the array
-  std::int64_t needs_ = 0;             // bit set of the operations used
+  std::int64_t needs_ = 0;             // bit set of the operations in use
   std::string packed_;
 };
 

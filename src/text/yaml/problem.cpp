@@ -77,7 +77,7 @@ std::vector<Problem> Problems::sorted() const {
 std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // Must not cut within a multi-byte character.
+    // Must not cut in the middle of a multi-byte character.
     if (i >= max_quote_length && !continues_character(text[i])) return result + "...'";
     result += base::is_control(text[i]) ? '?' : text[i];
   }

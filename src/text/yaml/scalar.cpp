@@ -32,7 +32,7 @@ std::string_view leading_digits(std::string_view text) noexcept {
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-// Saturates above max_number, which is enough to detect that it is too large.
+// Saturates above max_number, so that the caller can tell that the number is too large.
 std::uint64_t saturating(std::string_view digits) noexcept {
   std::uint64_t value = 0;
   for (const char digit : digits) {

@@ -17,7 +17,7 @@ enum class Version : std::uint8_t { http_1_0, http_1_1 };
 // Views into the parsed buffer and the caller's array of headers.
 struct Request {
   std::string_view method{};  // as sent: methods are case-sensitive
-  std::string_view target{};  // as sent, in any form: no whitespace or control characters, but maybe bytes above 0x7F
+  std::string_view target{};  // as sent, in any form, without whitespace and control characters
   Version version = Version::http_1_1;
   bool keep_alive = true;  // if false, anything that follows on the connection is not a request
   std::string_view host{};
@@ -33,7 +33,8 @@ struct Limits {
   std::size_t target_bytes = std::size_t{64} * 1024;
   std::size_t body_bytes = std::size_t{1024} * 1024;
 
-  // The largest buffer that a request needs: the framing of chunks is at most their data, one head and a line end.
+  // The largest buffer that a request needs: the framing of chunks is at most as large as their data, one head and a
+  // line end.
   [[nodiscard]] constexpr std::size_t max_request_size() const noexcept { return 2 * (head_bytes + body_bytes + 1); }
 };
 
@@ -54,15 +55,15 @@ enum class Fault : std::uint8_t {
   malformed_length,
   length_and_encoding,
   repeated_encoding,
-  unsupported_encoding,  // anything but exactly `chunked`
+  unsupported_encoding,  // anything other than exactly `chunked`
   encoding_in_http_1_0,
   body_too_large,
   malformed_chunk,
   chunks_too_small,  // more framing than data
 };
 
-// The response status: 400, 413, 414 or 431. Never 5xx, which a proxy treats as a failure of Weir and may admit the
-// request.
+// The response status: 400, 413, 414 or 431. Never 5xx: a proxy would treat that as a failure of Weir and might admit
+// the request.
 [[nodiscard]] unsigned status_of(Fault fault) noexcept;
 
 // The message for the response body.

@@ -12,7 +12,7 @@
 
 namespace weir::policy::openapi {
 
-// Reports an unsupported version, and returns false then.
+// Reports an unsupported version and then returns false.
 [[nodiscard]] bool is_supported(const text::Node& root, Problems& problems);
 
 // `$ref` within the document: a JSON pointer (RFC 6901) as a URI's fragment, '#/components/pathItems/pet'.
