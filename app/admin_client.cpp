@@ -82,7 +82,7 @@ Result<Access> find_access(const AdminOptions& options, Right right) {
   const bool needs_config = options.address.empty() || options.token_file.empty();
   auto config = needs_config ? server_config(options.config) : Result<server::Config>(server::Config{});
   if (!config) {
-    // weir.yaml is invalid, but a running server keeps its old configuration, so reading and requests with --admin can
+    // weir.yaml is invalid, but a running server keeps its old configuration, so reads and requests with --admin can
     // still work.
     if (right == Right::change && options.address.empty()) return tl::unexpected(config.error());
     fmt::print(stderr, "weir: {}\nweir: ignoring weir.yaml, contacting the server with default settings\n",

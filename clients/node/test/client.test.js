@@ -174,7 +174,7 @@ test('an answer that came while the program was busy is not too late', async () 
   try {
     const port = await new Promise((resolve) => worker.once('message', resolve));
     const client = newClient({ url: `http://127.0.0.1:${port}`, timeoutMs: 250, fail: 'closed' });
-    while ((await client.check({})).reason !== 'within'); // the connection is there
+    while ((await client.check({})).reason !== 'within'); // the connection is established
     const before = Atomics.load(answered, 0);
     const checking = client.check({});
     const late = performance.now() + 260;

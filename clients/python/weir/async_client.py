@@ -56,7 +56,7 @@ class _Connection(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None or self._answer.done():  # nothing was asked
+        if self._answer is None or self._answer.done():  # nothing was sent
             return self.close()
         try:
             self._give(self._reader.feed(data))
