@@ -58,7 +58,7 @@ class StandIn(socketserver.ThreadingMixIn, http.server.HTTPServer):
         super().__init__(address, Handler)
 
     def server_bind(self):
-        socketserver.TCPServer.server_bind(self)  # http.server would ask for the name of this machine
+        socketserver.TCPServer.server_bind(self)  # http.server would look up the name of this machine
         self.server_port = self.server_address[1]
 
 
@@ -136,7 +136,7 @@ class OperateTest(ProgramTest):
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations(client_ca)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.handle_error = lambda *_: None  # a client that does not like the certificate
+        server.handle_error = lambda *_: None  # a client that rejects the certificate
         return server
 
 

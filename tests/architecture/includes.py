@@ -7,7 +7,7 @@ HEADING = "## Folders"
 ROW = re.compile(r"^(?P<folder>\S+)/\s.*->\s+(?P<arrows>.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<open>["<])(?P<path>[^">]+)[">]', re.MULTILINE)
 SOURCES = {".h", ".cpp"}
-PLACES = ["src", "include", "."]  # where an include is looked up, after the file's own folder and folder
+PLACES = ["src", "include", "."]  # where an include is looked up, after the folder of the file
 
 
 def read_folders(page):

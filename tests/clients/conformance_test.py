@@ -162,7 +162,7 @@ class Clients:
         elif what == "pause":
             self.addCleanup(self.weir.signal, signal.SIGCONT)
             self.weir.signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, self.weir.process.pid, os.WSTOPPED)  # all of its threads
+            os.waitid(os.P_PID, self.weir.process.pid, os.WSTOPPED)  # all threads of the process
         else:
             self.weir.signal(signal.SIGCONT)
 
@@ -258,7 +258,7 @@ def parsed(received):
         headers[name.lower()] = value.strip()
     if headers.get("transfer-encoding") == "chunked":
         body = "".join(re.findall(r"[0-9a-f]+\r\n(.*?)\r\n", body))
-    # A server that does not take a request may close without a word.
+    # A server that rejects a request may close the connection without a response.
     found = {"status": int(first.split()[1]) if first else 400, "headers": headers, "body": body}
     if headers.get("content-type") == "application/problem+json" and body:
         found["problem"] = json.loads(body)

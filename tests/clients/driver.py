@@ -23,7 +23,7 @@ class Driver:
         self.client = None
         self.reservations = {}
         self.errors = []
-        self.changes = []  # of the breaker's state
+        self.changes = []  # changes of the breaker's state
 
     async def run(self, line):
         self.errors.clear()

@@ -71,7 +71,7 @@ class Clients(Scripted):
             connection._receive(time.monotonic())
         connection._socket.settimeout(PATIENCE)
         connection._socket.sendall(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
-        connection._socket.recv(1, socket.MSG_PEEK)  # it is there
+        connection._socket.recv(1, socket.MSG_PEEK)  # the connection exists
         self.assertEqual(connection._receive(time.monotonic() - 1), b"220 mail.example ready\r\n\r\n")
 
     def test_a_forked_process_has_connections_of_its_own(self):
@@ -282,7 +282,7 @@ class Loops(Scripted):
             asking = asyncio.create_task(client.check(weir.Query()))
             await asyncio.sleep(0)  # it is sent
             while self.servers.counts("admits")["answers"] == before or time.monotonic() < late + 0.01:
-                time.sleep(0.01)  # the loop does nothing meanwhile
+                time.sleep(0.01)  # the loop is idle until then
             return (await asking).reason
 
         self.assertEqual(asyncio.run(ask()), "within")

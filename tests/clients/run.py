@@ -61,7 +61,7 @@ def tell():
 
 
 def build_go_program():
-    if not go():  # those that run it are skipped, each by itself
+    if not go():  # the tests that run it are skipped one by one
         sys.exit(0)
     GO_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
     command = [go(), "build", "-o", GO_PROGRAM, "."]

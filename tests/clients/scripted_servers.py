@@ -63,7 +63,7 @@ def in_chunks(handler):
 
 
 def hangs(handler):
-    handler.rfile.read(1)  # until the client goes
+    handler.rfile.read(1)  # until the client disconnects
     handler.hang_up()
 
 
@@ -130,7 +130,7 @@ class _Server(socketserver.ThreadingTCPServer):
             self.counts[what] += 1
 
     def handle_error(self, *_):
-        pass  # a client that goes
+        pass  # a client that disconnects
 
 
 class ScriptedServers:

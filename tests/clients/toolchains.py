@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 TOOLS = ROOT / "build/tools"
 NODE_MODULES = pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules"
 
-# What `run.py go_program` makes, once for all tests.
+# The output of `run.py go_program`, made once for all tests.
 GO_PROGRAM = ROOT / "build/clients/weirtests"
 
 

@@ -6,7 +6,7 @@ import re
 
 FILE = pathlib.Path(__file__).parents[2] / "deploy/grafana/weir.json"
 
-# What Prometheus adds to what it scrapes, and what histograms have.
+# Labels that Prometheus adds to what it scrapes, and suffixes of histograms.
 ADDED = {"job", "instance", "le"}
 
 

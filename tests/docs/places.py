@@ -2,7 +2,7 @@
 
 import re
 
-# The listeners of weir serve, where pages have them.
+# The listeners of weir serve, at the addresses that pages use.
 PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
 
 VARYING = [

@@ -92,7 +92,7 @@ class Policy(unittest.TestCase):
         self.rows = rows("reference-policy.md")
 
     def test_the_fields_are_those_of_the_schema(self):
-        # A tier and a candidate take the numbers of a limit: their rows name them.
+        # A tier and a candidate can set the numbers of a limit: their rows list them.
         nested = re.compile(r"limits\[\]\.(tier_overrides\.NAME|candidate)\.")
         names = {"limits[].tier_overrides.NAME": "limits[].tier_overrides.TIER", "limits[].cost.NAME": "limits[].cost.ROUTE"}
         there = {names.get(path, path) for path in self.schema.leaves() if not nested.match(path)}

@@ -70,7 +70,7 @@ class Page:
         if said is None:
             self.compare(text, ["policy.yaml: ok"], printed)
         else:
-            self.compare(text, said.splitlines(), printed[:-1])  # without the line that counts
+            self.compare(text, said.splitlines(), printed[:-1])  # without the line with the count
 
     def check(self, blocks):
         """How many blocks there were to check."""

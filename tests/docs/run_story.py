@@ -157,7 +157,7 @@ class Story:
     def tell(self, page):
         """How many blocks were done."""
         count = 0
-        self.text, self.position = page, 0  # as the page should be, and how far it is
+        self.text, self.position = page, 0  # the corrected page, and how far it got
         try:
             for kind, text in BLOCK.findall(page):
                 words = kind.split()

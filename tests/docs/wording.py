@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALLOW = "wording: allow"
 
-# In every text.
+# Patterns for every text.
 TEXT = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in [
     (r"\b(?:is|are|was|were|being|store) away\b", "unavailable"),
     (r"\b(?:in|into) force\b", "active, in effect"),
@@ -38,7 +38,7 @@ TEXT = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in [
     (r"\bmeanwhile\b", "until then, while X"),
 ]]
 
-# In identifiers.
+# Patterns for identifiers.
 NAME = [(re.compile(pattern), instead) for pattern, instead in [
     (r"\b(?:most|least|longest|shortest)_[a-z]\w*", "max_, min_"),
     (r"\b(?:heed|let_go|say_plainly|put_into_force|patience|serve_stirred|older_triple)\w*\b", "see CONTRIBUTING.md, Wording"),

@@ -14,7 +14,7 @@ import urllib.request
 
 from expectations import wait_until
 
-# systemd wants to be the first process, with /run empty and its own part of the control groups, of whichever version.
+# systemd must be the first process, with an empty /run and its own part of the control groups, of either version.
 BOOT = """
 root=$1
 mount --make-rprivate /
@@ -73,7 +73,7 @@ class BootedRoot:
             except subprocess.TimeoutExpired:
                 os.kill(self.init, signal.SIGKILL)
                 self.outer.wait()
-        for hierarchy in ("systemd", "unified"):  # the control group that it was in itself stays behind
+        for hierarchy in ("systemd", "unified"):  # its own control group stays behind
             with contextlib.suppress(OSError):
                 pathlib.Path(f"/sys/fs/cgroup/{hierarchy}/init.scope").rmdir()
 

@@ -38,7 +38,7 @@ class Schema(unittest.TestCase):
 
     def valid_files(self):
         for path in sorted((FIXTURES / "valid").glob("*.yaml")):
-            document = yaml.safe_load(path.read_bytes().replace(b"\t", b" "))  # PyYAML takes no tabs, not even in JSON
+            document = yaml.safe_load(path.read_bytes().replace(b"\t", b" "))  # PyYAML rejects tabs, even in JSON
             if "openapi" not in document and "domain" not in document:
                 yield path, document
 

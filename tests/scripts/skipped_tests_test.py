@@ -10,7 +10,7 @@ import unittest
 TESTS = pathlib.Path(__file__).parents[1]
 NOTHING = {"WEIR_ENVOY": "/nonexistent", "WEIR_NODE_MODULES": "/nonexistent"}
 
-# As CMake writes it for three tests.
+# The file that CMake writes for three tests.
 SUITE = """
 add_test(good true)
 set_tests_properties(good PROPERTIES LABELS e2e)

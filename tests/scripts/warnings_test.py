@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-# Stands for cmake: prints its arguments where script/build cannot throw them away.
+# A stand-in for cmake: prints its arguments where script/build cannot discard them.
 RECORDER = """#!/bin/sh
 echo "$@" >>"$RECORD"
 """

@@ -6,7 +6,7 @@ import json
 
 from server import PATIENCE
 
-# A path of each template.
+# A path for each template.
 SAMPLES = {"/page/{file}": "/page/main.js", "/v1/auth/{path}": "/v1/auth/api/me", "/v1/limits/{name}": "/v1/limits/api",
            "/v1/limits/{name}/consumers/{consumer}": "/v1/limits/api/consumers/user=alice",
            "/v1/limits/{name}/consumers/{consumer}/reset": "/v1/limits/api/consumers/user=alice/reset",
@@ -62,7 +62,7 @@ class Caller:
             try:
                 sent.sendall(text)
             except OSError:
-                pass  # it was refused before all was read
+                pass  # rejected before all of it was sent
             answer = http.client.HTTPResponse(sent, method=method.upper())
             answer.begin()
             return self.hold(status, listener, method, template, answer)

@@ -35,7 +35,7 @@ class Document:
         self.root = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self._closed = closed(self.root)
         self._validators = {}
-        self.shown = set()  # (listener, method, path, status), and pointers of properties
+        self.shown = set()  # (listener, method, path, status), and pointers to properties
 
     def paths(self, listener):
         """{path: path item} of a listener."""

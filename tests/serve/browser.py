@@ -10,7 +10,7 @@ import time
 
 from server import PATIENCE
 
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # by which WebDriver marks a reference to an element
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key with which WebDriver marks a reference to an element
 
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
         "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Shift": "\ue008"}
@@ -95,7 +95,7 @@ class Browser:
             try:
                 if found := condition():
                     return found
-            except Refused as refused:  # for example an element that was replaced meanwhile
+            except Refused as refused:  # for example an element that was replaced in the meantime
                 found = refused
             if time.monotonic() > deadline:
                 raise AssertionError(f"never came: {what}; last: {found}; on the page:\n{self.text()}")

@@ -88,7 +88,7 @@ class Windows(CalendarTest):
         self.weir.policy_file.write_text(POLICY.format(zone="Asia/Tokyo"))
         eventually(lambda: 'timezone="Asia/Tokyo"' in self.weir.ask("GET", "/metrics", listener="admin")[2], "reload")
         now = datetime.datetime.now().timestamp()
-        if month_of(now - 86400, ZONE) == month_of(now + 86400, ZONE):  # not where one has a month that the other has not
+        if month_of(now - 86400, ZONE) == month_of(now + 86400, ZONE):  # skips months that only one of them has
             self.assertEqual(self.auth("/billed")[0], 429)
 
 

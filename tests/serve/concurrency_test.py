@@ -22,7 +22,7 @@ limits:
   - {{ name: running, routes: [POST /jobs], consumer_key: user, algorithm: concurrency, limit: 5, lease: {lease}s }}
 """
 
-# Holds a place until it is killed.
+# Holds a unit until it is killed.
 HOLDER = """
 import http.client, json, sys, time
 connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]))

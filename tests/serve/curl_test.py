@@ -39,7 +39,7 @@ class CurlTest(unittest.TestCase):
         """(status line, headers in lower case, body)."""
         ran = self.run_curl("--include", *words)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        *interim, head, body = ran.stdout.split("\n\n")  # subprocess makes \n of \r\n
+        *interim, head, body = ran.stdout.split("\n\n")  # subprocess converts \r\n to \n
         self.interim = interim
         first, *fields = head.split("\n")
         return first, {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}, body

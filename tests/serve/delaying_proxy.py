@@ -1,6 +1,6 @@
 """A TCP proxy that holds back what clients say, for as long as a test wants.
 
-    with DelayingProxy(redis.place) as proxy:       # `proxy.place` is where it listens
+    with DelayingProxy(redis.place) as proxy:       # `proxy.place` is its address
         proxy.delay = 0.1                           # seconds; from now on
 """
 

@@ -30,7 +30,7 @@ from extract import BLOCK  # noqa: E402
 from places import PLACES, without_varying  # noqa: E402
 from run_page import commands, matches  # noqa: E402
 
-# The admin listener of the test is elsewhere than by default.
+# The admin listener of the test is not at the default address.
 WEIR = """#!/bin/bash
 case "$1" in
   status|top|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
@@ -244,7 +244,8 @@ class Dashboard(unittest.TestCase):
         self.assertEqual({name: labels - told.get(name, set()) for name, labels in used.items()
                           if name not in told or not labels <= told[name]}, {})
 
-    # What this server has none of: limits in shadow, receipts that were not kept, another policy within the last minute.
+    # Fields that this server does not have: shadow limits, receipts that were not kept, another policy in the last
+    # minute.
     WITHOUT_DATA = {"Would be denied (shadow mode)", "Not stored, by limit", "Policy changes"}
 
     def test_a_prometheus_that_scrapes_a_server_has_data_for_every_query(self):

@@ -61,7 +61,7 @@ class ClientsBytes:
         "a path of 33,000 bytes": (b"GET", b"/" + b"a" * 33_000, b""),
         "headers of 55,000 bytes": (b"GET", b"/", b"X-Api-Key: " + b"k" * 55_000 + b"\r\n"),
     }
-    requests_over_http2 = {  # what Envoy itself refuses over HTTP/1.1
+    requests_over_http2 = {  # rejected by Envoy itself over HTTP/1.1
         "a method of 33 letters": {b":method": b"A" * 33},
         "a method of 64 letters": {b":method": b"A" * 64},
         "a byte that is no text, in the path": {b":path": b"/x?\xff"},
@@ -140,7 +140,7 @@ class TooLong(Example, unittest.TestCase):
 
 class RateLimitFilterMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
     envoy_port = 8000
-    status = 429  # the filter has one status for all that is over its limit
+    status = 429  # the filter has one status for everything over its limit
 
 
 class ExtAuthzMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):

@@ -9,7 +9,7 @@ PAGE = ROOT / "docs/redis-outages.md"
 BEGIN, END = "<!-- failures: begin -->\n", "<!-- failures: end -->\n"
 COLUMNS = ["Redis is", "`local`", "`open`", "`closed`", "counts", "`weir_store_errors_total`", "breaker",
            "slowest answer", "normal after"]
-MEASURED = 2  # of them, the last: they differ from run to run
+MEASURED = 2  # only the last, because they differ from run to run
 
 
 @dataclasses.dataclass

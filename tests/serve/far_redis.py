@@ -57,7 +57,7 @@ class Cable:
         ip("-n", self.namespace, "neighbour", "delete", self.near, "dev", self._far)
 
     def close(self):
-        ip("netns", "delete", self.namespace)  # takes both ends with it
+        ip("netns", "delete", self.namespace)  # removes both ends
 
 
 class FarRedis(Redis):

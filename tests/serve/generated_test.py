@@ -24,11 +24,11 @@ from server import PATIENCE, ROOT, Server
 SECONDS = os.environ.get("WEIR_SCHEMATHESIS_SECONDS")
 SHORT = 6  # seconds
 
-# There is no check that all input that fits the schemas is accepted: a receipt must be one that was issued.
+# There is no test that all input that fits the schemas is accepted: a receipt must be one that was issued.
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "negative_data_rejection", "missing_required_header", "unsupported_method",
           "allow_header_conformance"]
-# Those of OpenAPI, but for HEAD, which goes with GET: at /v1/auth any other will do, too.
+# The methods of OpenAPI, except HEAD, which belongs to GET; /v1/auth accepts any other method, too.
 CONFIG = """
 [phases.coverage]
 unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]

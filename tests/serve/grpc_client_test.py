@@ -43,7 +43,7 @@ def setUpModule():
                                    f"--grpc_python_out={folder.name}", *files])
     if code != 0:
         raise AssertionError(f"protoc ended with {code}")
-    (pathlib.Path(folder.name) / "envoy" / "__init__.py").touch()  # else the package that brings Envoy is found instead
+    (pathlib.Path(folder.name) / "envoy" / "__init__.py").touch()  # hides the package that contains Envoy
     sys.path.insert(0, folder.name)
     rls = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2")
     rls_grpc = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2_grpc")

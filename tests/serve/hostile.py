@@ -17,7 +17,7 @@ limits:
 """
 LISTENERS = ["http", "rls", "resp", "admin"]
 FILES = 8_192
-GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # bytes that a test may add, at most
+GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # the bytes that a test may add
 
 
 def raise_file_limit():
@@ -112,6 +112,6 @@ class HostileTest(unittest.TestCase):
         with self.server.connect(listener) as connection:
             try:
                 connection.sendall(bytes_)
-            except ConnectionError:  # it did not want to hear all of it
+            except ConnectionError:  # the server stopped reading
                 pass
             return read_to_end(connection)

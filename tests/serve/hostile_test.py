@@ -21,7 +21,7 @@ CHECK = b'POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\n"
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-GOAWAY_FRAME = b"\x07\x00\x00\x00\x00\x00"  # its type, flags and stream
+GOAWAY_FRAME = b"\x07\x00\x00\x00\x00\x00"  # the type, flags and stream of a frame
 GOOD = {"http": HEALTH, "admin": HEALTH, "resp": resp_client.command("PING"),
         "rls": PREFACE + frame(SETTINGS) + frame(PING, payload=b"12345678")}
 

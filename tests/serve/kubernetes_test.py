@@ -40,7 +40,7 @@ def containers():
 
 class Manifests(unittest.TestCase):
     def test_they_are_what_kubernetes_accepts(self):
-        # Sidecars are of 1.29. Strictly: a field that no version knows is a mistake.
+        # Sidecars need version 1.29. The validation is strict: an unknown field is an error.
         for file in sorted(FOLDER.glob("*.yaml")):
             for manifest in manifests(file):
                 for version in ("1.29", kubernetes_validate.latest_version()):

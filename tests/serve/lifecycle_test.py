@@ -305,7 +305,7 @@ class Stop(unittest.TestCase):
                 self.assertEqual(resp.ask("PING"), "PONG")
             with rls_client.connect(weir.rls, server.PATIENCE) as rls:
                 self.assertTrue(rls.ask({"path": "/", "user": "alice"}).admitted)
-            weir.signal(signal.SIGTERM)  # the second ends it
+            weir.signal(signal.SIGTERM)  # the second signal ends it
             self.assertEqual(weir.process.wait(server.PATIENCE), 0)
 
     def test_the_grace_ends(self):

@@ -162,7 +162,7 @@ class Reading(LiveTest):
         self.assertIsNotNone(policy["last_rejected"])
 
     def test_what_the_file_on_disk_would_change(self):
-        # The files are good, and a token that is not there keeps them from taking effect.
+        # The files are valid, but a missing token keeps them from taking effect.
         config = server.LISTENERS.replace('http: {listen: "127.0.0.1:0"}', 'http: {listen: "127.0.0.1:0", token_file: none}')
         self.server.policy_file.write_text(POLICY.replace("burst: 3", "burst: 2"))
         self.server.config_file.write_text(config)

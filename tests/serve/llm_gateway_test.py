@@ -49,7 +49,7 @@ class Chat(BACKEND.Chat):
 
 class Gateway(proxy.Client):
     port_written = None
-    instead = []  # of the policy
+    instead = []  # limits of the policy
 
     def changed(self, policy):
         """A day in place of a minute, so that no window ends within a test."""

@@ -98,10 +98,10 @@ class Prepared:
 
 
 class Overload(Prepared):
-    # (requests, connections, streams of each): 2,000 or more at once, if the proxy takes so many.
+    # (requests, connections, streams of each): at least 2,000 at once, if the proxy accepts that many.
     over_http2 = [(3_000, 3, 500), (10_000, 10, 500), (10_000, 50, 100)]
     over_http1 = [(6_000, 2_000)]
-    stall = 4    # seconds, at most, that a request waits for a Weir that hangs
+    stall = 4    # the maximum time in seconds that a request waits for a hung Weir
 
     def assert_shut(self, answers):
         self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
@@ -136,7 +136,7 @@ class Bypassed:
             eventually(lambda: self.ask()[0] == 200, "a request that passes")
             answers = [self.ask() for _ in range(50)]
             self.assertEqual({status for status, _ in answers}, {200})
-            # But for those that try whether Weir is back.
+            # Except those that test whether Weir is available again.
             waited = [seconds for _, seconds in answers if seconds > 0.25]
             self.assertLessEqual(len(waited), 3, waited)
 
@@ -175,7 +175,7 @@ class NginxWithFewConnections(Prepared, unittest.TestCase):
     def test_without_connections_nothing_passes(self):
         statuses = withheld_bodies(self.port, 480)
         self.assertEqual(len(self.application.reached), 0)
-        self.assertIn(500, statuses)  # it did run out
+        self.assertIn(500, statuses)  # it was exhausted
 
 
 class HAProxy(Bypassed, Overload, unittest.TestCase):
@@ -218,7 +218,7 @@ class CaddyWithFewDescriptors(Prepared, unittest.TestCase):
     def test_many_connections_leave_the_gate_shut(self):
         answers = h2load(self.port, 6_000, 900, http1=True)
         self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
-        self.assertGreater(answers["5xx"], 0)  # it did run out
+        self.assertGreater(answers["5xx"], 0)  # it was exhausted
 
 
 if __name__ == "__main__":

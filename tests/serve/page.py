@@ -43,7 +43,7 @@ VIEWS = ["now", "limits", "limits/by-user", "consumer", "try", "policy", "cluste
 # Timeout for changes to appear on the page. Sanitized builds run several at a time.
 SOON = 2 if PATIENCE == 30 else 10
 
-# By which elements are found.
+# The ways to find elements.
 TILE = '[data-tile="{}"]'
 ROW = 'tr[data-row="{}"]'
 
@@ -55,13 +55,13 @@ def admin_listener(text):
 
 class PageTest(unittest.TestCase):
     CONFIG = LISTENERS
-    ACCEPTED = None  # what the console may say in this test: the browser writes there that a server refused something
+    ACCEPTED = None  # console messages that this test expects: the browser logs rejected requests there
 
     @classmethod
     def setUpClass(cls):
         cls.browser = cls.enterClassContext(Browser())
         cls.browser.resize(1920, 1080)
-        cls.browser.open("about:blank")  # what the browser's own first page asks for and says is not ours
+        cls.browser.open("about:blank")  # requests and messages of the browser's own first page are ignored
         cls.browser.requested()
         cls.browser.console()
 

@@ -24,7 +24,7 @@ from server import PATIENCE, ROOT, Server
 FIELDS = ["RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
 
 
-# Each process has ten ports of its own, below those that the system gives to connections: proxies share a port that was
+# Each process has ten ports of its own, below the ephemeral ports. Otherwise two proxies could share a port that was
 # free to both (SO_REUSEPORT), and one would get the other's requests.
 PORTS = itertools.cycle(range(10_000 + os.getpid() % 2_000 * 10, 10_000 + os.getpid() % 2_000 * 10 + 10))
 
@@ -73,7 +73,7 @@ class Application(http.server.ThreadingHTTPServer):
     daemon_threads = True
     asked = 0
 
-    def handle_error(self, *_):  # proxies reset connections that they have no more use for
+    def handle_error(self, *_):  # proxies reset connections that they no longer need
         pass
 
 

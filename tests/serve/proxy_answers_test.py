@@ -19,7 +19,7 @@ import proxy
 from server import ROOT
 
 STATUS = re.compile(r"`(\d{3})`")
-LINGER = 2  # seconds that a proxy waits for Weir
+LINGER = 2  # the time in seconds that a proxy waits for Weir
 
 
 class Weir(socketserver.ThreadingTCPServer):
@@ -112,7 +112,7 @@ def tables():
     return found
 
 
-# The words of the first column that are not statuses, and what they stand for.
+# The words in the first column that are not statuses, and their meanings.
 OTHERWISE = {"no answer in time": None, "closes the connection": b"", "not HTTP": b"said\r\n\r\n"}
 CODES = {"OK": b"\x08\x01", "OVER_LIMIT": b"\x08\x02", "UNKNOWN": b""}
 
@@ -123,7 +123,7 @@ class Page(proxy.Client):
     command = None
     awaited = 8000
     listener = 8000
-    closed = None    # what to replace, and by what, so that it lets nothing pass unevaluated
+    closed = None    # the replacements that make it let nothing pass unevaluated
     told = (["7"], "said")    # Retry-After and the body of a 429
 
     def answers_of(self, cell):

@@ -38,7 +38,7 @@ class Published(unittest.TestCase):
         well_known = pathlib.Path(grpc_tools.__file__).parent / "_proto"
         cls.files = compiled(sys.executable, "-m", "grpc_tools.protoc", f"-I{well_known}")
         cls.pool = descriptor_pool.DescriptorPool()
-        for file in cls.files.values():  # those that are imported come first
+        for file in cls.files.values():  # imported files come first
             cls.pool.Add(file)
 
     def setUp(self):

@@ -17,7 +17,7 @@ from server import PATIENCE, Server, eventually
 
 BUCKETS = 16_384
 STREAM_QUOTAS = "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas"
-# A client may choose the path, and so has as many buckets as it likes.
+# A client may choose the path, and so can have any number of buckets.
 POLICY = """
 version: 1
 limits:

@@ -17,9 +17,9 @@ import proxy
 from envoy_test import ENVOY
 from server import PATIENCE, ROOT, eventually
 
-RATE, BURST = 60, 120  # of the example's policy
-REPORT_EVERY = 5       # seconds: Envoy 1.38 has that as a constant, whatever its configuration says
-MEASURED = 3           # seconds, for a rate
+RATE, BURST = 60, 120  # from the example's policy
+REPORT_EVERY = 5       # seconds: a constant in Envoy 1.38, regardless of its configuration
+MEASURED = 3           # seconds over which a rate is measured
 
 
 class Demand:
@@ -40,7 +40,7 @@ class Demand:
     def _run(self, due):
         connection = None
         while not self._ended.wait(max(0, due - time.monotonic())):
-            due = max(due + self.CONNECTIONS / self.rate, time.monotonic() - 0.1)  # what was missed is not made up for
+            due = max(due + self.CONNECTIONS / self.rate, time.monotonic() - 0.1)  # missed requests are not made up for
             connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
             try:
                 connection.request("GET", "/api/")

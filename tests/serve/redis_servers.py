@@ -1,8 +1,8 @@
 """Real Redis servers for the length of a test: one alone, with replicas, under Sentinels, or as a cluster.
 
     with Redis("--maxmemory", "10mb") as redis:             # one; `redis.url` is for weir.yaml
-        redis.ask("SET", "a", 1)                            # a command on a connection of its own
-        redis.kill()                                        # SIGKILL; restart() starts it again, empty, in its place
+        redis.ask("SET", "a", 1)                            # sends a command on a separate connection
+        redis.kill()                                        # SIGKILL; restart() starts it empty, at the same address
     with Redis() as master, Redis(replica_of=master) as replica, Sentinels(master) as sentinels:
         replica.await_replica()
         sentinels.ask("SENTINEL", "FAILOVER", sentinels.name)
@@ -112,7 +112,7 @@ class Redis:
     def answers(self):
         try:
             return self.ask("PING") == "PONG"
-        except (OSError, resp_client.ReplyError):  # it is not there yet, or it loads
+        except (OSError, resp_client.ReplyError):  # it has not started, or is loading
             return False
 
     def is_alive(self):

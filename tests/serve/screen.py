@@ -22,9 +22,9 @@ class Screen:
     def __init__(self, columns, rows):
         self.is_other = False  # the alternate screen
         self.has_cursor = True
-        self.inks = set()  # colours and the like, by their codes
-        self.unknown = []  # what is no sequence that it knows
-        self.beyond = []  # what did not fit
+        self.inks = set()  # colours and other attributes, by their codes
+        self.unknown = []  # unknown sequences
+        self.beyond = []  # text that did not fit
         self.resize(columns, rows)
 
     def resize(self, columns, rows):

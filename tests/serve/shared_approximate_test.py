@@ -24,8 +24,8 @@ ALGORITHMS = {
 }
 
 
-# Windows are compared with exact ones: of a demand that stalls they do not admit all of their limit either, and of a
-# steady one a counter does not.
+# Windows are compared with exact ones: with a demand that stalls, exact windows do not admit all of their limit either,
+# and with a steady one a counter does not.
 EXACT = {"window": "fixed_window", "counter": "sliding_window_counter"}
 REFERENCE = "".join(f"  - {{name: exact-{name}, routes: [/exact-{name}], consumer_key: user, algorithm: {algorithm}, "
                     "rate: 1000/s}\n" for name, algorithm in EXACT.items())

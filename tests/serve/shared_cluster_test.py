@@ -23,7 +23,7 @@ from server import eventually
 from shared_nodes import Load, Nodes, decisions, metric
 
 CLIENTS = 16
-SLOWEST = 1.0  # seconds, for machines with other things to do; a failover takes longer
+SLOWEST = 1.0  # seconds, enough for a busy machine; a failover takes longer
 USER_LIMIT, POOR_LIMIT, LIMIT_FOR_ALL = 5_000, 40, 30_000
 HOUR = 3_600_000_000
 
@@ -117,7 +117,7 @@ class ClusterTest(unittest.TestCase):
 
 
 class Resharding(ClusterTest):
-    BUDGET = "1s"  # nothing fails here
+    BUDGET = "1s"  # no request fails here
 
     def test_slots_that_move_lose_and_give_nothing(self):
         with self.load() as load:
@@ -151,7 +151,7 @@ class Failover(ClusterTest):
         master = self.cluster.owner(slot)
         replica = self.cluster.replicas[self.cluster.masters.index(master)]
         theirs = {counted: key for counted, key in keys.items() if self.cluster.owner(slot_of(key)) is master}
-        if cut_off:  # it hears no more of its master, who goes on for a while
+        if cut_off:  # it no longer hears from its master, which continues for a while
             replica.pause()
             master.ask("CLIENT", "KILL", "TYPE", "replica")
             load.await_round(2 * len(USERS))

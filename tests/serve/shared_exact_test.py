@@ -22,7 +22,8 @@ LIMIT = 200
 NODES = 4
 CLIENTS = 64
 
-# Nothing comes back during a run. Without the store all requests are denied, so each admitted request was counted there.
+# Nothing is refilled during a run. Without the store all requests are denied, so each admitted request was counted
+# there.
 ALGORITHMS = {
     "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
     "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
@@ -331,7 +332,7 @@ class Clocks(SharedTest):
                       "counter": f"sliding_window_counter, rate: 12/{window}s"}
         self.names = list(algorithms)
         faked = {"LD_PRELOAD": faketime_library(), "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # its library is not the first one then
+                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # its library is then not the first one
         self.start(policy(*(limit(name, "user", text, routes=f"[/{name}]") for name, text in algorithms.items())),
                    environments=[{}, {**faked, "FAKETIME": "-3600s"}, {**faked, "FAKETIME": "+3600s"}])
         self.clients = [CheckClient(node) for node in self.nodes]

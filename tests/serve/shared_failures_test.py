@@ -31,7 +31,7 @@ limits:
 """.replace("RATE", f"consumer_key: user, algorithm: token_bucket, rate: {QUOTA}/day")
 KEEPS_ITS_DATA = ["--appendonly", "yes", "--appendfsync", "always"]
 
-# Seconds. The budget is 10 ms, and the machine may be busy: what this excludes is that someone waits for Redis.
+# Seconds. The budget is 10 ms, but the machine may be busy: this only excludes that a request waits for Redis.
 SLOWEST = 1
 GROWTH = (256 if "asan" in PROGRAM or "tsan" in PROGRAM else 16) << 20
 IS_UPDATE = "UPDATE_GOLDEN" in os.environ
@@ -39,12 +39,12 @@ IS_UPDATE = "UPDATE_GOLDEN" in os.environ
 
 @dataclasses.dataclass
 class Failure:
-    name: str  # Redis is so
+    name: str  # the state of Redis
     begin: typing.Callable[[], object]
     end: typing.Callable[[], object]
-    errors: list  # the kinds that it is counted as
+    errors: list  # the kinds of error that are counted
     is_outage: bool = True
-    opens_breaker: bool = True  # of an outage
+    opens_breaker: bool = True  # the kinds of an outage
     from_the_start: bool = False
 
 
@@ -157,7 +157,7 @@ class Failures(unittest.TestCase):
 
     def assert_no_stuck_connection(self, redis):
         def clients():
-            return len(redis.ask("CLIENT", "LIST").splitlines()) - 1  # who asks for the list is in it
+            return len(redis.ask("CLIENT", "LIST").splitlines()) - 1  # the client that requests the list is in it
 
         eventually(lambda: clients() == 1, "one connection to Redis")
         eventually(lambda: Metrics(self.weir)['weir_connections{listener="http"}'] == 0, "no connection of callers")
@@ -215,13 +215,13 @@ class Failures(unittest.TestCase):
     def change_password(redis, password):
         with redis.connect() as client:
             client.ask("CONFIG", "SET", "requirepass", password)
-            client.ask("CLIENT", "KILL", "TYPE", "normal")  # those who are in would stay in
+            client.ask("CLIENT", "KILL", "TYPE", "normal")  # existing connections would stay open
         redis.password = password
 
     def test_script_cache_flushed(self):
         redis = self.redis()
         self.check(Failure("without its scripts (SCRIPT FLUSH)", lambda: redis.ask("SCRIPT", "FLUSH"), lambda: None, [],
-                           is_outage=False), redis, timeout="250ms")  # so that nothing else can go wrong
+                           is_outage=False), redis, timeout="250ms")  # so that no other error can occur
 
     def test_made_a_replica(self):
         redis = self.redis()

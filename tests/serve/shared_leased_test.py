@@ -16,7 +16,8 @@ LIMIT = 2000
 NODES = 4
 CLIENTS = 64
 
-# Nothing comes back during a run. Without the store all requests are denied, so each admitted request was granted there.
+# Nothing is refilled during a run. Without the store all requests are denied, so each admitted request was granted
+# there.
 ALGORITHMS = {
     "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
     "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
@@ -39,7 +40,7 @@ EACH_ALGORITHM = policy(*(limit(name, text, routes=f"[/{name}]", consumer_key="u
                           for name, text in ALGORITHMS.items()))
 
 
-# So little that a load uses it up.
+# Low enough for a load to exhaust it.
 SMALL = 60
 EACH_SMALL = EACH_ALGORITHM.replace(str(LIMIT), str(SMALL))
 
@@ -78,7 +79,7 @@ class Algorithms(LeasedTest):
                 spent = self.admitted(f"/{name}", "alice", 50)
                 self.assertLessEqual(spent, LIMIT)
                 self.await_all_back()
-                for _ in range(20):  # what is left is divided into ever smaller slices, and then decided exactly
+                for _ in range(20):  # the rest is divided into smaller and smaller slices, and then decided exactly
                     spent += self.admitted(f"/{name}", "alice", 4)
                     self.await_all_back()
                     if spent >= LIMIT:
@@ -187,7 +188,7 @@ class Told(LeasedTest):
             for each in told["slices"]:
                 self.assertGreater(each["units"], 0)
                 self.assertTrue(0 < each["expires_after"] <= 60, each)
-            # To others a slice is held until it is reported; to its node what it spent is gone.
+            # For other nodes a slice is held until it is reported; for its own node the spent part is gone.
             own = metric(self.nodes[node], "weir_lease_units", limit="user")
             self.assertEqual(told["used"] + told["leased"] + told["remaining"] - own, LIMIT)
             self.assertEqual(metric(self.nodes[node], "weir_lease_holder_info", holder=holders[node]), 1)
@@ -210,7 +211,7 @@ class Told(LeasedTest):
         self.assertEqual(metric(self.nodes[0], "weir_lease_units"), 0, "of no tier is anything spent any more")
         told = self.told("user", "alice")
         self.assertEqual((told["used"], told["leased"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
-        # The other node spends what it has; then it asks, and both count on the new state.
+        # The other node spends what it has and then asks the store; from then on both use the new state.
         self.assertEqual(self.ask(0, "/user", "alice", 100), 100)
         self.assertIn(" leased to other nodes before the reset ", self.weir(1, "reset", "user", "alice"))
         self.assertEqual(self.weir(1, "reset", "user", "alice"), "user: user=alice reset\n")
@@ -261,7 +262,8 @@ class Together(LeasedTest):
         self.await_all_back()
         for user in users:
             self.assertLessEqual(admitted[user], 400)
-            # What another limit denied was put back, but for requests during which a message about the slice was sent.
+            # Units of requests that another limit denied were put back, except for requests during which a message
+            # about the slice was sent.
             self.assertLessEqual(self.told("user", user)["remaining"], 400 - admitted[user])
 
 

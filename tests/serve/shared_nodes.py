@@ -48,7 +48,7 @@ class Nodes(list):
     def __init__(self, policy, urls, count=4, servers=1, environments=None, sections="", **settings):
         super().__init__()
         self.servers = servers
-        config = store(urls, **{"timeout": "10s", **settings}) + sections  # others of weir.yaml
+        config = store(urls, **{"timeout": "10s", **settings}) + sections  # other settings of weir.yaml
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as started:
             for environment in environments or [None] * count:
@@ -124,7 +124,7 @@ class Load:
     `answers` has for each client a list of (when it asked, how long that took, what ask() returned).
     """
 
-    PAUSE = 0.005  # between a client's questions: the servers need the cores as well
+    PAUSE = 0.005  # between the requests of a client, because the servers need the cores as well
 
     def __init__(self, nodes, ask, count=16):
         self.answers = [[] for _ in range(count)]
@@ -156,7 +156,7 @@ class Load:
         def is_round():
             for running in self._running:
                 if running.done():
-                    running.result()  # raises what stopped it
+                    running.result()  # raises the error that stopped it
             return all(sum(asked > now for asked, _, _ in answers[-times:]) == times for answers in self.answers)
 
         eventually(is_round, "an answer to every client")

@@ -12,11 +12,11 @@ from server import Server, eventually
 from shared_nodes import CheckClient, Load, Nodes, metric, store
 
 NODES = 4
-RATE, BURST = 40, 20  # per second; at once
+RATE, BURST = 40, 20  # per second; burst
 SECONDS = 5
 LIMIT = 21  # per day
-# What is in flight each time that a connection is lost is decided by the node. Redis may have denied it, or never seen
-# it, and it is not charged again. Eight clients who wait for nothing else make that much of it.
+# Whenever a connection is lost, the node decides the requests in flight. Redis may have denied a request, or never
+# received it, and the request is not charged again. Eight clients that send without pause cause many such requests.
 IN_FLIGHT = 1.4
 POLICY = f"""
 version: 1
@@ -85,7 +85,7 @@ class Together(unittest.TestCase):
     def assert_within_the_limit(self, url, failing, most=1.0):
         part = self.measure(url, failing)
         self.assertLessEqual(part, most)
-        self.assertGreater(part, 0.4)  # nor does the outage stop everything
+        self.assertGreater(part, 0.4)  # and the outage does not stop everything
 
     def test_killed(self):
         redis = self.enterContext(Redis())

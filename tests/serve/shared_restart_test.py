@@ -184,7 +184,7 @@ limits:
             self.assertEqual(clients.admitted, LIMIT)
             node.restart()
             clients.await_more(100)
-            self.assertEqual(clients.admitted, 2 * LIMIT)  # the other store knows nothing of the first
+            self.assertEqual(clients.admitted, 2 * LIMIT)  # the other store has none of the first one's counters
             node.restart()
             clients.await_more()
             self.assertEqual(clients.admitted, 2 * LIMIT)
@@ -248,7 +248,7 @@ class Unavailable(unittest.TestCase):
         self.assertGreaterEqual(took, self.BOUND)
         self.assertLess(took, self.BOUND + PATIENCE / 6)
         early.join(PATIENCE)
-        self.assertGreaterEqual(waited[0][0], self.BOUND)  # it was not decided by the outage rule before
+        self.assertGreaterEqual(waited[0][0], self.BOUND)  # the outage rule did not decide it before
         self.assertTrue(waited[0][1])
         self.assertEqual(node.status(node.admin), 200)
         self.assertEqual(node.status(node.http), 200)

@@ -18,7 +18,7 @@ limits:
 """
 PATHS = ["/kept", "/strict", "/lax"]
 USERS = [f"user-{number}" for number in range(5)]
-SLOWEST = 1.0  # seconds: a hundred budgets, for machines with other things to do; a failover takes longer
+SLOWEST = 1.0  # seconds: a hundred times the budget, for busy machines; a failover takes longer
 
 
 class Failover(unittest.TestCase):

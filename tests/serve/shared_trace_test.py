@@ -36,7 +36,7 @@ limits:
 """
 NAMED = ["bucket", "warned", "blocked", "queue", "shadow"]
 STEPS = 2000
-SLACK = 30  # seconds between the two at most; all that comes back comes after an hour
+SLACK = 30  # the maximum number of seconds between the two; nothing is refilled within an hour
 
 
 def maybe(odds, field, *choices):
@@ -50,7 +50,7 @@ def some_query():
             **maybe(0.2, "max_wait", 0, 3600, 7200)}
 
 
-# Each gives what it asks in words, and a function that asks a node and gives what it says.
+# Each returns a description of its question, and a function that asks a node and returns the answer.
 
 def check():
     query = some_query()

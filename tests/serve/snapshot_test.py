@@ -73,7 +73,7 @@ class SnapshotTest(unittest.TestCase):
 
     def assert_clean_start(self, weir):
         for told in self.told_at_the_start(weir):
-            if not told["message"].startswith(str(weir.policy_file)):  # what lint says of it
+            if not told["message"].startswith(str(weir.policy_file)):  # the warnings of lint
                 self.assertEqual(told["level"], "info", told)
 
 

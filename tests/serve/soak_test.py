@@ -58,11 +58,11 @@ class Traffic:
         try:
             while not self.over.is_set():
                 with contextlib.closing(client()) as outcomes:
-                    for outcome in itertools.islice(outcomes, 500):  # and then on a new connection
+                    for outcome in itertools.islice(outcomes, 500):  # continues on a new connection
                         self.counts[client.__name__, outcome] += 1
                         if self.over.is_set():
                             return
-        except Exception as error:  # whatever it is: the test says it
+        except Exception as error:  # any error: the test reports it
             self.errors.append(f"{client.__name__}: {type(error).__name__}: {error}")
             self.over.set()
 
@@ -144,7 +144,7 @@ class Soak(unittest.TestCase):
         fresh.write_text(POLICIES[number % len(POLICIES)])
         fresh.replace(self.weir.policy_file)
         if number % len(POLICIES) in (1, 2):
-            self.weir.signal(signal.SIGHUP)  # else it sees the file by itself, if it looks before the next one is there
+            self.weir.signal(signal.SIGHUP)  # otherwise it may detect the file by itself before the next one exists
 
     def watch(self, traffic):
         """Until the time is over; gives how much memory was in use once all was warm, and at the end."""

@@ -55,10 +55,10 @@ class Swept:
     """What came of all requests, with a limit of so many."""
 
     def __init__(self):
-        self.reached = []    # the numbers of requests, as the application had them
+        self.reached = []    # the numbers of requests that reached the application
         self.evaluated = 0
-        self.metrics = ""    # Weir's page, afterwards
-        self.counted = {}    # what Envoy counts of Weir's answers
+        self.metrics = ""    # Weir's metrics, afterwards
+        self.counted = {}    # Envoy's counts of Weir's answers
 
     def kinds(self):
         """How many of a kind reached the application."""
@@ -142,7 +142,7 @@ class Sweep:
         self.assertGreaterEqual(self.unused.evaluated, 300)
         self.assertGreaterEqual(len(self.unused.reached), 300)
         self.assertLessEqual(len(self.unused.reached), self.unused.evaluated)
-        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.evaluated)  # not all are whole, or waited for
+        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.evaluated)  # some are incomplete or abandoned
 
     def test_no_request_reaches_the_application_once_the_limit_is_used_up(self):
         self.assertGreaterEqual(self.used_up.evaluated, 300)

@@ -33,7 +33,7 @@ def make_key(folder, name):
 
 def make_ca(folder, name):
     make_key(folder, name)
-    # Without its use, Python from 3.13 on rejects it.
+    # Without a key usage, Python 3.13 and later reject it.
     openssl(folder, "req", "-x509", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-days", "2",
             "-addext", "keyUsage=critical,keyCertSign", "-out", f"{name}.crt")
 
@@ -127,7 +127,7 @@ class Listeners(TlsTest):
         for listener in LISTENERS:
             self.assertTrue(self.ask(weir, listener, "client"), listener)
             for nobody in None, "stranger":
-                # A handshake that fails, or an end instead of an answer.
+                # A failed handshake, or the end of the connection instead of an answer.
                 with self.assertRaises(OSError, msg=(listener, nobody)):
                     if not self.ask(weir, listener, nobody):
                         raise ConnectionError

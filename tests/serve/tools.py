@@ -24,11 +24,11 @@ def has_node_clients():
     return (pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules" / "redis").is_dir()
 
 
-# The modules of requirements.txt, and of what they bring along.
+# The modules of requirements.txt and of their dependencies.
 CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "jsonschema_rs", "kubernetes_validate", "redis",
            "schemathesis", "yaml"}
 
-# The programs that a file, or a class of it, runs.
+# The programs that a file, or a class in it, runs.
 ENVOY = ("Envoy", has_envoy)
 RUNS = {
     "envoy": ENVOY, "quota": ENVOY, "llm_gateway": ENVOY,

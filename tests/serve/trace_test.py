@@ -17,10 +17,10 @@ ALGORITHMS = ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_w
 QUOTA = 5
 PERIOD = 30 * 86_400
 
-# A limit that writes its cost does not ask the caller: there is one for each.
+# A limit that sets its cost ignores the caller's, so there is one limit of each kind.
 BY_HEADER = "-by-header"
 
-# So slow that nothing is refilled while the test runs: what is left is a matter of the trace alone.
+# So slow that nothing is refilled while the test runs: what remains depends on the trace alone.
 POLICY = "version: 1\nlimits:\n" + "".join(
     f"  - name: {name}{by}\n    routes: [/{name}{by}]\n    consumer_key: user\n    algorithm: {name}\n"
     f"    rate: {QUOTA}/30day\n" + ("    cost: header:X-Cost\n" if by else "") +

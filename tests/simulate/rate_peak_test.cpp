@@ -31,7 +31,7 @@ TEST(RatePeak, MinuteIsAnySixtyConsecutiveSeconds) {
   for (int i = 0; i < 2; ++i) rate.add(118);
   rate.add(119);  // second 59 has left, 60 has not
   EXPECT_EQ(rate.peaks().minute, (Peak{6, at(59)}));
-  rate.add(120);  // and here 60 has
+  rate.add(120);  // now 60 has left
   EXPECT_EQ(rate.peaks().minute, (Peak{6, at(59)}));
 }
 

@@ -1,5 +1,5 @@
-// A store around one that can be unavailable: how long a request waits for it, what applies then, and what is charged
-// to it afterwards.
+// A store that wraps one that can be unavailable: how long a request waits for it, which fallback applies, and what is
+// charged to it afterwards.
 #include "store/outage/outage_store.h"
 
 #include <array>

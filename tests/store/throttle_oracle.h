@@ -18,7 +18,7 @@ class ThrottleOracle {
   struct Answer {
     bool limited = false;
     std::uint64_t remaining = 0;
-    std::optional<Duration> retry_after;  // if it is limited and can ever fit
+    std::optional<Duration> retry_after;  // set if it is limited and can ever fit
     Duration reset_after{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
