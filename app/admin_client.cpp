@@ -29,7 +29,7 @@ Result<ServerAddress> address_by(const AdminOptions& options, const server::Conf
     return address;
   }
   const auto* listener = config.listener("admin");
-  if (!listener) return failure("listeners.admin", "off in weir.yaml: the server cannot be reached");
+  if (!listener) return failure("listeners.admin", "off in weir.yaml; enable it, or use --admin ADDRESS");
   return address_of(listener->listen.front(), listener->tls.has_value());
 }
 

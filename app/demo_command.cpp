@@ -148,8 +148,8 @@ bool show_denials() {
 }
 
 constexpr auto demo_footer =
-    "Runs one trace through each algorithm, shows what was admitted when, and that retry_after of a denial\n"
-    "is exact. Uses virtual time: it returns at once and always prints the same.\n"
+    "Runs one trace through each algorithm and shows when requests are admitted. Then shows that the\n"
+    "retry_after of a denial is exact. Uses virtual time: it returns at once and always prints the same.\n"
     "\n"
     "Example:\n"
     "  weir demo\n"

@@ -66,7 +66,7 @@ constexpr auto simulate_footer =
     "reserves the estimate and settles its cost after its duration, or at once if the log has none. max is\n"
     "the largest cost so far of the same route, 'p95 of 100' the 95th percentile of its last 100 costs, a\n"
     "number is constant. The report shows what each estimate wasted and overspent, compared with checking\n"
-    "for nothing and reporting afterwards.\n"
+    "at cost 0 and reporting afterwards.\n"
     "\n"
     "If a log has whole seconds only, --whole-seconds sets when requests arrive within them: spread evenly,\n"
     "which may hide a burst, or stacked at the start of the second, which may add bursts.\n"

@@ -35,9 +35,10 @@ class ClientLimiter {
   // exceed `deadline` or never end, and when a stop is requested.
   [[nodiscard]] bool acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
-  // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. A RateLimit field
-  // limits what is sent before its reset time to what it says remains, possibly nothing. Responses only add
-  // restrictions, in any order: none permits what another forbids. Invalid fields are ignored.
+  // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. After a RateLimit
+  // field, no more than what it says remains is sent until more becomes available. If nothing remains, nothing is sent
+  // until then. Responses only add restrictions, in any order: none permits what another forbids. Invalid fields are
+  // ignored.
   void learn(const Answer& answer);
 
   // Returns the instant before which the server's responses forbid sending; now when sending is allowed.

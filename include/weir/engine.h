@@ -100,9 +100,8 @@ class Engine {
     [[nodiscard]] explicit operator bool() const noexcept { return verdict.admitted; }
   };
 
-  // Like evaluate(), but the charge can be corrected until the receipt expires, which is `lasts` from now (zero: the
-  // lifetime that the limits configure). Repeating a reserve with an `id` that is open charges nothing and returns the
-  // same receipt.
+  // Like evaluate(), but the charge can be corrected until the receipt expires, `lasts` from now (zero: the limits'
+  // own lifetime). Repeating a reserve with an `id` that is open charges nothing and returns the same receipt.
   Reservation reserve(const Query& query, Duration lasts = Duration::zero(), std::string_view id = {});
 
   // Like evaluate(), but concurrency limits hold their units until the receipt is released. Other limits are charged

@@ -8,8 +8,7 @@ namespace weir::core {
 
 __extension__ using Wide = unsigned __int128;
 
-// a x b / c. The quotient must fit into 64 bits. Uses 64-bit arithmetic while the product fits, because a wide division
-// is slower.
+// a x b / c. The quotient must fit 64 bits. Uses 64 bits while the product fits, because a wide division is slower.
 constexpr std::uint64_t multiply_divide_floor(std::uint64_t a, std::uint64_t b, std::uint64_t c) noexcept {
   std::uint64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) [[likely]]

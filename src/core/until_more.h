@@ -65,8 +65,7 @@ template <class A>
 }
 
 // `state` is the state before a hypothetical decision: an admitted cost has not been charged. A log is too long to copy
-// and charge, so the log is peeked at with the sum of both costs, which is equivalent because both have the same
-// instant.
+// and charge, so this peeks at the sum of both costs, which is equivalent because both have the same instant.
 template <class A>
 [[nodiscard, gnu::noinline]] std::optional<Duration> until_more_if_charged(const typename A::Limit& limit,
                                                                            const typename A::State& state, Cost cost,

@@ -24,8 +24,7 @@ class Evaluators {
 
     std::unique_ptr<engine::Evaluator> evaluator;
     engine::EvaluationBatchPtr batch;  // created when first needed
-    // Copied by the verdicts of this slot. Each slot has its own reference count, so that threads do not contend for
-    // one.
+    // Copied by the verdicts of this slot. Its reference count is separate, so that threads do not contend for it.
     std::shared_ptr<const match::Matcher> names;
   };
 

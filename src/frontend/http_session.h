@@ -99,8 +99,7 @@ class HttpSession : public net::Session {
   [[nodiscard]] virtual bool in_flight() const { return false; }
   virtual void answer_done(net::Output& /*out*/) {}
   // Between begin_stream() and end_stream() the session sends a streaming response and accepts no requests.
-  // continue_stream() is called when the link is resumed, and when the server shuts down; in that case it must end the
-  // stream.
+  // continue_stream() is called when the link is resumed, and when the server shuts down: then it must end the stream.
   void begin_stream() noexcept { streams_ = true; }
   void end_stream() noexcept { streams_ = false; }
   virtual void continue_stream(net::Output& /*out*/) {}

@@ -35,9 +35,8 @@ class Timer {
   Waiting::node_type node_;     // reused by the next set(), to avoid an allocation
 };
 
-// The timers of one loop, driven by one system timer. Internal to src/net. The system timer fires at the time of the
-// first timer or earlier: cancelling or postponing a timer does not change it, so that timeouts that never fire cost no
-// system calls.
+// The timers of one loop, driven by one system timer. Internal to src/net. The system timer is set for the first timer
+// or earlier. Cancelling or postponing a timer does not change it, so timeouts that never fire cost no system calls.
 class TimerQueue final : private Watcher {
  public:
   explicit TimerQueue(Poller& poller);  // throws std::system_error

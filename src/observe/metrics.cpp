@@ -75,7 +75,7 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
               "Decisions on the counter that requests without a key share; weir_decisions_total includes them.");
   append_event(Event::shared);
   page.family("weir_usage_mismatch_total", counter,
-              "Calls that charged a limit in another way than its `usage` declares.");
+              "Calls that charged a limit in a way other than its `usage` declares.");
   append_event(Event::usage_mismatch);
   page.family("weir_candidate_decisions_total", counter,
               "Decisions that candidates would have made, by how they compare with the live limit.");
@@ -122,8 +122,7 @@ void append_top_denied(MetricsPage& page, std::span<const Recorder* const> recor
     std::uint64_t& highest = by_limit[consumer.limit];
     highest = std::max(highest, consumer.count - consumer.error);
   }
-  page.family("weir_top_denied", gauge,
-              "Denials of the consumer that a limit denied most, in the last 30 to 60 minutes.");
+  page.family("weir_top_denied", gauge, "Denials of the limit's most denied consumer in the last 30 to 60 minutes.");
   for (const auto& [limit, denials] : by_limit) page.sample({{"limit", limit}}, denials);
 }
 
@@ -285,8 +284,7 @@ void append_process(MetricsPage& page, Instant started) {
 }  // namespace
 
 void append_spike_metrics(MetricsPage& page, const Spikes& spikes) {
-  page.family("weir_spikes_total", counter,
-              "Sudden bursts of a limit's decisions, or of one consumer's denials by it.");
+  page.family("weir_spikes_total", counter, "Sudden bursts in a limit's decisions, or in its denials of one consumer.");
   for (const auto& [limit, counts] : spikes.counts()) {
     page.sample({{"limit", limit}, {"of", "limit"}}, counts.limits);
     page.sample({{"limit", limit}, {"of", "consumer"}}, counts.consumers);

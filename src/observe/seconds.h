@@ -62,8 +62,7 @@ class SecondMeter {
   Totals before_;
 };
 
-// Returns a quantile, interpolated within its bucket. Beyond all bounds it is the last bound. None if there are no
-// values.
+// Returns a quantile, interpolated within its bucket; beyond all bounds, the last bound; none without values.
 template <std::size_t Bounds>
 [[nodiscard]] std::optional<double> quantile(const base::Scale<Bounds>& scale,
                                              const base::HistogramTotals<Bounds>& totals, double share) {

@@ -100,7 +100,7 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
   if (!root) return {};
   read_allowances(text, problems);
   if (!is_of_ratelimit(*root)) {
-    problems.error(root->at, "domain is missing: a policy directory must contain envoyproxy/ratelimit files only");
+    problems.error(root->at, "missing domain: a policy directory must contain envoyproxy/ratelimit files only");
     return {};
   }
   return rls::read(*root, problems);

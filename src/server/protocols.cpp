@@ -165,7 +165,7 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
     page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
     page.sample({}, throttles_->bytes_used());
     page.family("weir_throttle_overflowed_total", Type::counter,
-                "Decisions by CL.THROTTLE on shared states, because memory was exhausted.");
+                "Decisions by CL.THROTTLE on states that keys share because memory is full.");
     page.sample({}, throttles_->overflowed());
   }
 

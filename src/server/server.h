@@ -65,8 +65,7 @@ class Server final : private frontend::AdminBackend {
   // Sets the function that is called, on any thread, when a request is pending or is_ready() became true.
   void on_request(std::function<void()> wake);
 
-  // True while the server is ready: from the time when the store is connected, or startup_timeout has passed, until it
-  // stops.
+  // True while the server is ready: once the store is connected or startup_timeout has passed, and until it stops.
   [[nodiscard]] bool is_ready() const noexcept { return health_.serving(); }
 
   // Must be called about once per second.

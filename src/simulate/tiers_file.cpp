@@ -66,7 +66,7 @@ Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, 
     if (found == file.tiers_.end()) {
       const std::string near = text::did_you_mean(*tier, file.tiers_);
       return wrong(fmt::format("unknown tier {}{}", text::in_quotes(*tier),
-                               near.empty() ? fmt::format("; the policy has {}", fmt::join(file.tiers_, ", ")) : near));
+                               near.empty() ? fmt::format("; valid tiers: {}", fmt::join(file.tiers_, ", ")) : near));
     }
     const auto index = static_cast<std::size_t>(found - file.tiers_.begin());
     const auto [entry, is_new] = file.by_user_.try_emplace(*user, Listed{index, number});

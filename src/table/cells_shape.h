@@ -32,7 +32,7 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   const std::size_t least = overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page +
                             2 * segment_shape_bytes + extra_bytes;
   if (!budget.has(least)) {
-    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: give at least " +
+    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: must be at least " +
                                         std::to_string(budget.used() + least));
   }
   auto shape = Region::reserve(shape_bytes);

@@ -20,8 +20,7 @@ struct MessageStep {
   std::size_t consumed = 0;
 };
 
-// Returns the first message of a body. A message that is compressed or too long is reported before it is complete, and
-// nothing is consumed.
+// Returns the first message of a body. Reports a compressed or overlong message before it is complete, unconsumed.
 [[nodiscard]] MessageStep first_message(std::string_view body, std::size_t max_size) noexcept;
 
 // `write` appends the message.

@@ -44,8 +44,8 @@ limits:
         for request, user, first in [
                 ("/api/x", "", "Denied (403): monthly-quota requires a user"),
                 ("/api/x", "alice", "Admitted (200) unless monthly-quota is exceeded (429)"),
-                ("/exports", "", "Admitted (200) with a receipt unless exports is exceeded (429); denied (403) by exports "
-                                 "without a receipt"),
+                ("/exports", "", "Admitted (200) unless exports is exceeded (429); without a receipt, exports denies it "
+                                 "(403)"),
                 ("/other", "", "Admitted (200): no limit covers it")]:
             with self.subTest(first):
                 shown = run("explain", policy, "--request", request, "--user", user).stdout

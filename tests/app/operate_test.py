@@ -387,7 +387,7 @@ class Config(OperateTest):
     def test_an_unreachable_server_is_explained(self):
         off = self.weir("status", "--config", self.write("listeners: {admin: off}\n"))
         self.assertEqual((off.returncode, off.stderr),
-                         (1, "weir: listeners.admin: off in weir.yaml: the server cannot be reached\n"))
+                         (1, "weir: listeners.admin: off in weir.yaml; enable it, or use --admin ADDRESS\n"))
         chosen = self.weir("status", "--config", self.write("listeners: {admin: {listen: 'localhost:0'}}\n"))
         self.assertIn("the system chose the port; pass it with --admin ADDRESS", chosen.stderr)
         wrong = self.weir("status", "--config", self.write("listners: {}\n"))

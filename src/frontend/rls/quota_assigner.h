@@ -58,8 +58,7 @@ class QuotaAssigner {
 
   using Holder = std::uint64_t;
 
-  // Shares are whole numbers per fill interval. The interval is long enough for the limit to have at least this many
-  // units.
+  // Shares are whole numbers per fill interval. The interval is long enough for at least this many units.
   static constexpr std::uint64_t min_per_fill = 100;
   // Envoy treats a rate below one per year as one per year.
   static constexpr std::chrono::seconds max_fill = std::chrono::days{365};

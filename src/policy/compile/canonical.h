@@ -19,8 +19,7 @@
 
 namespace weir::policy {
 
-// Writes everything in a fixed order, and texts and lists with their lengths, so that different rulesets have different
-// bytes.
+// Writes everything in a fixed order, and texts and lists with their lengths. So different rulesets differ in bytes.
 class Canonical {
  public:
   explicit Canonical(const Ruleset& ruleset) : order_(ruleset.tiers.names.size()) {

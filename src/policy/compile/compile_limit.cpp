@@ -111,8 +111,8 @@ void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
 void check_usage(const LimitSpec& spec, Problems& problems) {
   if (!spec.usage || !spec.cost) return;
   problems.error(spec.usage->at,
-                 "usage: {} cannot be combined with cost: a written cost stays, whatever is {} later; remove one of "
-                 "them",
+                 "usage: {} cannot be combined with cost: the configured cost applies, whatever is {} later; remove "
+                 "one of them",
                  name_of(spec.usage->value), spec.usage->value == Usage::reported ? "reported" : "settled");
 }
 
@@ -253,8 +253,8 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
 std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
                                            LimitFields fields, Problems& problems) {
   const std::size_t errors = problems.errors();
-  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
-  if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
+  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "missing algorithm");
+  if (!spec.consumer_key) problems.error(spec.at, "missing consumer_key");
   if (problems.errors() > errors) return {};
 
   CompiledLimit limit;

@@ -58,7 +58,7 @@ struct NumbersError {
 
 tl::unexpected<NumbersError> missing(std::string_view field) {
   const std::string_view how = field == "rate" ? ": write it like 100/min" : "";
-  return tl::unexpected<NumbersError>({{}, fmt::format("{} is missing{}", field, how)});
+  return tl::unexpected<NumbersError>({{}, fmt::format("missing {}{}", field, how)});
 }
 
 // Converts an error of weir::Limit to one about the field of the policy.

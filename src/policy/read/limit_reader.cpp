@@ -164,7 +164,7 @@ std::vector<RouteCostSpec> read_route_costs(const text::Node& node, MoreMethods 
   }
   for (const text::Member& member : node.members) {
     if (member.key.value == "header" || member.key.value == "max_cost") {
-      problems.error(member.key.at, "a cost by header is written cost: header:NAME, with max_cost beside it");
+      problems.error(member.key.at, "write a cost by header as cost: header:NAME, with max_cost next to it");
       continue;
     }
     auto route = read_route(member.key.value, member.key.at, methods, problems);

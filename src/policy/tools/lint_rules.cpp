@@ -183,11 +183,10 @@ void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
       Wide{limit.capacity()} * static_cast<std::uint64_t>(limit.rate().per.count()) / limit.rate().count;
   if (limit.capacity() <= Wide{far} * tier.own_count || fills_in <= Wide{static_cast<std::uint64_t>(long_time.count())})
     return;
-  problems.warning(
-      tier.at, rule::large_burst,
-      "{} has a burst of {}, more than {} times its rate of {} and more than {} of it: lower the burst, or "
-      "raise the rate",
-      tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
+  problems.warning(tier.at, rule::large_burst,
+                   "{} has a burst of {}, which is more than {} times its rate of {} and takes more than {} to refill: "
+                   "lower the burst, or raise the rate",
+                   tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
 }
 
 void warn_if_below_a_second(const TierNumbers& tier, Problems& problems) {

@@ -1,6 +1,5 @@
-// A store in this process's own memory. It answers before submit() returns. Groups are answered in order, each by its
-// callback before the next group is decided. A group that a callback submits is decided first, as if the requests had
-// arrived in sequence.
+// A store in this process's own memory. It answers before submit() returns: groups in order, each before the next
+// one is decided. A group that a callback submits is decided first, as if the requests had arrived in sequence.
 #pragma once
 
 #include <cstddef>

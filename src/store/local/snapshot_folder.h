@@ -45,8 +45,7 @@ class SavedStates {
  public:
   SavedStates(SnapshotFolder folder, Instant now);
 
-  // The hash key of the files. If the files differ, it is the key of most of them, and the others are rejected. Unset
-  // if there are no files.
+  // The hash key of the files. If they differ, that of most files: the others are rejected. Unset without files.
   [[nodiscard]] const std::optional<table::HashKey>& hash_key() const noexcept { return hash_key_; }
 
   // Reads the states of that name, if any, into a new table that has the hash key. Returns false if the file was

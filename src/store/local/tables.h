@@ -48,8 +48,7 @@ class Tables {
   [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
   void move_states(Instant now);
   // Applies the new numbers to buckets that fill faster than under the previous policy, so that no consumer waits
-  // longer than the new numbers imply. Blocks stay as they were imposed. Call it when the predecessor is no longer in
-  // use.
+  // longer than the new numbers imply. Blocks stay as they were imposed. Call it when the predecessor is unused.
   void carry_over(const Clock& clock);
 
   // Changes the tables that were taken over, so call it when the predecessor is no longer in use.
@@ -87,8 +86,7 @@ class Tables {
     core::Rule to_rule;
   };
 
-  // Finds the table with the same states: under the same identity or, for a live limit that was a candidate before,
-  // under the candidate's identity.
+  // Finds the table with the same states: under its own identity or, for a former candidate, under that of a candidate.
   [[nodiscard]] const Entry* predecessor_of(const StateId& id, std::span<const RequiredState> wanted) const;
 
   std::map<StateId, Entry> tables_;

@@ -1,8 +1,7 @@
 // The states of CL.THROTTLE: key -> theoretical arrival time, in their own namespace. Callable from any thread.
 //
 // As in redis-cell, the numbers come with each call and may change: the arrival time stays as written, however far
-// ahead it is under the new numbers. Under unchanged numbers it is exact; otherwise it is exact to 1/8,192 of a
-// microsecond.
+// ahead it is under the new numbers. Under unchanged numbers it is exact; otherwise, to 1/8,192 of a microsecond.
 //
 // A key takes 16 bytes plus the slack of the table. A key charged at a rate of more than 8,192 requests per whole
 // number of microseconds, in lowest terms, takes 32 bytes from then on: it moves to a wide cell in a second table on

@@ -67,8 +67,7 @@ class RedisStore final : public Store,
   void submit(Batch batch) override;
 
   // Sends one command about one key, independently of groups. It is tried once and never redirected. `handler` is
-  // called once, with null if the connection is lost before the reply. Returns false, without calling it, if
-  // unavailable.
+  // called once, with null if the connection is lost before the reply. If unavailable, returns false without a call.
   [[nodiscard]] bool try_query(std::string_view key, std::string_view command, ServerQueue::ReplyHandler handler);
 
   // True if every known server is connected.

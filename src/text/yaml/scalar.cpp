@@ -176,7 +176,7 @@ Result<std::uint32_t> parse_share(std::string_view text) {
   const auto decimal = parse_decimal(text, "0.5");
   if (!decimal) return tl::unexpected<Error>(decimal.error());
   if (decimal->units == 0 || decimal->units > decimal->scale) {
-    return wrong(text, "a share is above 0 and at most 1, like 0.5");
+    return wrong(text, "a share must be above 0 and at most 1, like 0.5");
   }
   return static_cast<std::uint32_t>(decimal->units * (millionths / decimal->scale));
 }
@@ -190,7 +190,7 @@ Result<Duration> parse_duration(std::string_view text) {
 
 Result<std::string> parse_name(std::string_view text) {
   const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
-  if (!base::consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
+  if (!base::consists_of(text, fits)) return wrong(text, "a name can contain only letters, digits, '.', '_' and '-'");
   if (text.size() > max_name_length)
     return wrong(text, fmt::format("too long: at most {} characters", max_name_length));
   return std::string(text);

@@ -33,8 +33,7 @@ struct Limits {
   std::size_t target_bytes = std::size_t{64} * 1024;
   std::size_t body_bytes = std::size_t{1024} * 1024;
 
-  // The largest buffer that a request needs: the framing of chunks is at most as large as their data, one head and a
-  // line end.
+  // The largest buffer that a request needs: the framing of chunks is at most their data, one head and a line end.
   [[nodiscard]] constexpr std::size_t max_request_size() const noexcept { return 2 * (head_bytes + body_bytes + 1); }
 };
 

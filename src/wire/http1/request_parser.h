@@ -36,9 +36,8 @@ enum class Step : std::uint8_t { complete, need_more, refused };
 // with an encoding, and lines that only a lenient parser would accept.
 class RequestHead {
  public:
-  // `bytes` begins with the head, including the bytes of earlier calls, which are unchanged but may have moved. `room`
-  // is for the headers and must have the same size in each call. Once complete, all views are into these `bytes` and
-  // `room`.
+  // `bytes` begins with the head, including the bytes of earlier calls, unchanged but possibly moved. `room` is for the
+  // headers and must have the same size in each call. Once complete, all views are into these `bytes` and `room`.
   [[nodiscard]] Step read(std::string_view bytes, const Limits& limits, std::span<Header> room) noexcept;
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused
@@ -97,8 +96,7 @@ class ChunkedBody {
   ChunkedBody() = default;
   explicit ChunkedBody(std::size_t at) noexcept : lines_(at), start_(at), begin_(at) {}
 
-  // `bytes` is the bytes of earlier calls, as this function left them (they may have moved as a whole), followed by new
-  // input.
+  // `bytes` is what earlier calls left (the bytes may have moved as a whole), followed by new input.
   [[nodiscard]] Step read(std::span<char> bytes, const Limits& limits) noexcept;
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused

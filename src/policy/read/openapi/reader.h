@@ -4,8 +4,7 @@
 //   (for every operation of the document, and for no other request). All limits that cover an operation apply together.
 // - The default name of a limit is the operationId, else `METHOD /path`; on a path item the path; at the root `root`.
 //   In a list, an unnamed second entry is `name#2`, and so on by position.
-// - Routes are the operation's path below each base path of its servers; the field `routes` is not allowed. The routes
-// in
+// - Routes are the operation's path below each base path of its servers; `routes` is not allowed. The routes in
 //   `cost` are paths of the document, to which the base paths are added too.
 // - Several `$ref`s may refer to one limit. If its name is the same for all of them, it is one limit that covers them
 //   all; otherwise each reference is a separate limit.
