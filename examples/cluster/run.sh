@@ -25,7 +25,7 @@ clean_up() {
 trap clean_up EXIT
 
 for program in redis-server redis-cli curl "$weir"; do
-  command -v "$program" >/dev/null || die "$program is not there"
+  command -v "$program" >/dev/null || die "$program is not installed"
 done
 
 # await WHAT COMMAND...: until it succeeds, for at most ten seconds.

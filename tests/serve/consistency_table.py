@@ -23,7 +23,7 @@ def note(test, done, promised, seen):
         rows = on_page()
         rows[done] = [promised, str(seen)]
         before, rest = PAGE.read_text().split(BEGIN)
-        lines = [["what was done", "admitted, by promise", "admitted, as seen"], ["---"] * 3,
+        lines = [["what was done", "admitted, guaranteed", "admitted, measured"], ["---"] * 3,
                  *([name, *cells] for name, cells in rows.items())]
         table = "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
         PAGE.write_text(f"{before}{BEGIN}{table}{END}{rest.split(END)[1]}")

@@ -163,7 +163,7 @@ class Page(proxy.Client):
 
     def check_absent(self, column, instead):
         """Nothing listens where Weir should."""
-        row = next(row for row in tables()[self.heading] if "not there" in row[0])
+        row = next(row for row in tables()[self.heading] if "not running" in row[0])
         with proxy.application() as application:
             ports = {port: proxy.free_port() for port in (8000, 8001, 8002, 8080, 8081)}
             with proxy.running(self.example, self.command, ports | {9000: application.server_port}, ports[self.awaited],

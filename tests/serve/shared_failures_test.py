@@ -173,7 +173,7 @@ class Failures(unittest.TestCase):
 
     def test_not_there_at_the_start(self):
         redis = self.redis()
-        self.check(Failure("not there when Weir starts", redis.kill, redis.restart, ["unreachable"],
+        self.check(Failure("not running when Weir starts", redis.kill, redis.restart, ["unreachable"],
                            from_the_start=True), redis)
 
     def test_paused(self):
@@ -207,7 +207,7 @@ class Failures(unittest.TestCase):
 
     def test_wrong_password(self):
         redis = self.redis(password="right")
-        self.check(Failure("asked with a wrong password", lambda: None,
+        self.check(Failure("contacted with a wrong password", lambda: None,
                            lambda: self.change_password(redis, "wrong"), ["credentials"], from_the_start=True),
                    redis, password="wrong")
 

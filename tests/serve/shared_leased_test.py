@@ -312,7 +312,7 @@ class Failover(LeasedTest):
             load.await_round(20)
         most, bound = self.max_admitted(load), 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis failed over under load",
-                               f"at most {bound} a consumer: the limit, and what was not replicated", most)
+                               f"at most {bound} per consumer: the limit, plus what was not replicated", most)
         self.assertLessEqual(most, bound)
 
 
@@ -356,7 +356,7 @@ class Failures(LeasedTest):
             self.redis.resume()
 
         most = self.max_admitted(self.drive(disturb))
-        consistency_table.note(self, "leased, Redis paused under load", f"at most {SMALL} a consumer", most)
+        consistency_table.note(self, "leased, Redis paused under load", f"at most {SMALL} per consumer", most)
         self.assertLessEqual(most, SMALL)
 
     def test_a_redis_that_is_killed_and_comes_back_empty(self):
@@ -369,7 +369,7 @@ class Failures(LeasedTest):
         most = self.max_admitted(self.drive(disturb))
         bound = 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis killed, and started again empty",
-                               f"at most {bound} a consumer: the limit twice, and what was out", most)
+                               f"at most {bound} per consumer: twice the limit, plus the leased units", most)
         self.assertLessEqual(most, bound)
 
 

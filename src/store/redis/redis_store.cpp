@@ -167,7 +167,7 @@ void RedisStore::log_state(Server& server) {
   if (queue.state() == BreakerState::open && server.logged != LoggedState::unavailable && !closing_) {
     server.logged = LoggedState::unavailable;
     log(Severity::warning,
-        "store unavailable: " + queue.last_error() + "; each limit's on_store_failure applies until it is available");
+        "unavailable: " + queue.last_error() + "; each limit's on_store_failure applies until it is available");
   }
 }
 
