@@ -1,8 +1,8 @@
-"""Runs ctest and shows how far it is. Arguments: NAME FOLDER CTEST_OPTION..., with the results in FOLDER/NAME.xml.
+"""Runs ctest and shows its progress. Arguments: NAME FOLDER CTEST_OPTION..., with the results in FOLDER/NAME.xml.
 
-On a terminal one line is rewritten: `test: release 212/387, 3 running, 4:10 (serve.soak.Soak 0:45)`, the longest that
-runs last. Elsewhere that line is printed every 30 seconds. Failed tests are printed with their output as soon as they
-end; skipped tests are left to count.py. Exits with the code of ctest.
+On a terminal one line is rewritten: `test: release 212/387, 3 running, 4:10 (serve.soak.Soak 0:45)`; the last part is
+the test that has run longest. Otherwise that line is printed every 30 seconds. Failed tests are printed with their
+output as soon as they end; skipped tests are left to count.py. Exits with the code of ctest.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""weir explain: what holds for one request."""
+"""weir explain: the limits of one request."""
 
 import json
 
@@ -168,7 +168,7 @@ class Consistencies(ProgramTest):
     CONFIG = "version: 1\nstore: { redis: { urls: redis://127.0.0.1, nodes: 4 } }\n"
 
     def note(self, numbers, *arguments, tier="default"):
-        """What is said about a limit with these fields, or nothing."""
+        """Returns the notes about a limit with these fields, or nothing."""
         policy = self.file("version: 1\ntiers: { from: { header: X-Plan } }\n"
                            f"limits: [{{ name: a, consumer_key: ip, {numbers} }}]\n")
         shown = run("explain", policy, "--request", "/", "--tier", tier, *arguments).stdout

@@ -1,4 +1,4 @@
-"""weir simulate: a log replayed under a policy, or under two."""
+"""weir simulate: replays a log under one policy or two."""
 
 import gzip
 import json
@@ -117,7 +117,7 @@ limits:
 
 
 class Tiers(ProgramTest):
-    """What a log does not say of its requests."""
+    """Properties of requests that a log lacks."""
 
     POLICY = """version: 1
 tiers: { from: { header: X-Plan }, default: free }
@@ -168,7 +168,7 @@ limits:
 
 
 class Nodes(ProgramTest):
-    """One client, every 10 ms: each of two nodes has a request in 20 ms."""
+    """One client sends a request every 10 ms, so each of two nodes gets one every 20 ms."""
 
     def setUp(self):
         line = '{"ts": "2025-03-14T09:00:0%d.%03dZ", "remote_addr": "192.0.2.1", "request_method": "GET", "request_uri": "/"}\n'
@@ -252,7 +252,7 @@ TOKENS = ["examples/tokens.yaml", "--field", "cost=usage.total_tokens", "--log",
 
 
 class Estimates(ProgramTest):
-    """Costs that are known when a request is over."""
+    """Costs that are known only when a request ends."""
 
     def test_the_example_as_it_is_shown(self):
         self.golden("simulate_estimates.txt", "simulate", *TOKENS, "--estimate", "max", "--estimate", "p95 of 100",
@@ -294,7 +294,7 @@ class Estimates(ProgramTest):
 
 
 class Report(ProgramTest):
-    """How the page is written; report_page_test.py has what it shows."""
+    """How the page is written; report_page_test.py tests its content."""
 
     def write(self, path, code=0):
         ran = run("simulate", POLICY, "--candidate", NEXT, "--log", LOG, "--report", str(path), umask=0o022)

@@ -1,4 +1,4 @@
-"""What the Python package does that the other languages have no word for: threads, forks, event loops, WSGI, ASGI.
+"""Tests what only the Python package has: threads, forks, event loops, WSGI, ASGI.
 
 python_test.py PROGRAM VERSION [unittest's arguments]
 """
@@ -289,7 +289,7 @@ class Loops(Scripted):
 
 
 class FakeClient:
-    """Gives the verdict that it was made with, and keeps what it was asked."""
+    """Returns the given verdict, and records the queries."""
 
     def __init__(self, verdict):
         self.verdict = verdict
@@ -376,7 +376,7 @@ class Wsgi(unittest.TestCase):
 
 class Asgi(unittest.TestCase):
     def ask(self, client, scope, **options):
-        """What is sent, by an app that answers both kinds."""
+        """Returns what is sent, with an app that answers both kinds."""
         sent = []
 
         async def app(scope, receive, send):

@@ -1,4 +1,4 @@
-"""What the tests of the clients need besides Debian's packages, and which of them are skipped for want of it.
+"""Finds what the tests of the clients need in addition to Debian's packages, and which tests are skipped without it.
 
   run.py                                says which
   run.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped

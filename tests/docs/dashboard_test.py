@@ -1,4 +1,5 @@
-"""dashboard_test.py: deploy/grafana/weir.json asks for what there is, in PromQL. serve.docs.Dashboard asks a server."""
+"""dashboard_test.py: deploy/grafana/weir.json queries existing metrics in valid PromQL. serve.docs.Dashboard queries a
+server."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""What differs between a page and a run of it: the ports, and what no two runs have in common."""
+"""The differences between a page and a run of it: the ports, and values that differ in every run."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The check of the pages is able to say that a page is wrong."""
+"""The test of the pages detects a wrong page."""
 
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-"""A Debian in a folder with a systemd of its own: its commands, and requests to what it serves.
+"""A Debian in a folder with its own systemd: runs commands in it, and sends requests to its services.
 
 In namespaces of mounts, processes and network (script/package makes them), so that everything in it ends with it.
 """
@@ -40,7 +40,7 @@ exec env -i container=weir PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 
 def ask(path="/v1/check", user="alice"):
-    """The status of a response, or None if the connection is refused."""
+    """Returns the status of a response, or None if the connection is refused."""
     body = json.dumps({"path": "/hello", "user": user}).encode() if path == "/v1/check" else None
     try:
         return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:8080{path}", body), timeout=10).status
@@ -85,7 +85,7 @@ class BootedRoot:
         return None
 
     def run(self, *words, may_fail=False):
-        """What a command prints, on both outputs."""
+        """Returns the output of a command, both streams."""
         inside = ["nsenter", "--target", str(self.init), "--mount", "--pid", "--root", "env", "-i", "--chdir=/",
                   "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"]
         done = subprocess.run([*inside, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

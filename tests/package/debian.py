@@ -1,4 +1,4 @@
-"""debian.py ROOT: the life of the package `weir` in a Debian with a systemd of its own.
+"""debian.py ROOT: tests installing, upgrading and removing the package `weir` in a Debian with its own systemd.
 
 ROOT has an older one installed, while there was no systemd, and both in /packages. Run by script/package --test.
 """
@@ -31,7 +31,7 @@ def main_process(debian):
 
 
 def numbers_of_user(debian):
-    """(user, group) as numbers."""
+    """Returns (user, group) as numbers."""
     for line in debian.file("/etc/passwd").read_text().splitlines():
         name, _, user, group, *_ = line.split(":")
         if name == "weir":

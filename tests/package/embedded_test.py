@@ -1,4 +1,4 @@
-"""embedded_test.py SERVER POLICY: examples/embedded by real requests, until it denies, and over reloads."""
+"""embedded_test.py SERVER POLICY: sends requests to examples/embedded until it denies, and across reloads."""
 
 import http.client
 import json

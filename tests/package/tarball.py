@@ -1,7 +1,7 @@
-"""tarball.py ROOT FOLDER: the portable program in FOLDER of the Debian at ROOT, on the libc of that one.
+"""tarball.py ROOT FOLDER: tests the portable program in FOLDER of the Debian at ROOT, with the libc of that Debian.
 
-Run by script/package --tarball --test, in a network of its own. What could depend on the distribution is tried: names,
-time zones, the machine's certificate authorities, users.
+Run by script/package --tarball --test, in its own network. Tests what could depend on the distribution: name
+resolution, time zones, the machine's certificate authorities, users.
 """
 
 import pathlib
@@ -35,7 +35,7 @@ def step(text):
 
 
 def make_certificates(folder):
-    """An authority, and a certificate of it for localhost."""
+    """Creates a certificate authority, and a certificate signed by it for localhost."""
     with tempfile.TemporaryDirectory() as name:
         request = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                    "-days", "2"]

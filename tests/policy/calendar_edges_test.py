@@ -1,9 +1,9 @@
-"""The edges of calendar windows, over ten years of zones that are hard, against Python's zoneinfo.
+"""Compares the edges of calendar windows, over ten years in difficult zones, with Python's zoneinfo.
 
 Usage: calendar_edges_test.py CALENDAR_EDGES
 
-The oracle knows no rule about edges: it walks through time in quarters of an hour, to which all offsets of these years
-are rounded, and sees when a local date comes that was not there before.
+The oracle has no rule about edges: it steps through time in quarters of an hour, to which all offsets of these years
+are rounded, and detects when a new local date begins.
 """
 
 import datetime

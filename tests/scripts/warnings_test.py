@@ -27,7 +27,7 @@ class Warnings(unittest.TestCase):
         return [each["command"].split() for each in found]
 
     def options_of_build(self, **environment):
-        """What script/build passes to cmake."""
+        """Returns what script/build passes to cmake."""
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "cmake"
             program.write_text(RECORDER)

@@ -1,4 +1,4 @@
-"""Asks the HTTP and the admin listener of a server, and holds each answer against the document."""
+"""Sends requests to the HTTP and the admin listener of a server, and validates each response against the document."""
 
 import http.client
 import io
@@ -15,7 +15,7 @@ SAMPLES = {"/page/{file}": "/page/main.js", "/v1/auth/{path}": "/v1/auth/api/me"
 
 
 class Bytes:
-    """What has been read already, for http.client to read."""
+    """A stand-in for a socket, from which http.client reads data that was already received."""
 
     def __init__(self, text):
         self._text = text
@@ -25,7 +25,7 @@ class Bytes:
 
 
 class Caller:
-    """Asks a server, and holds each answer against the document."""
+    """Sends requests to a server and validates each response against the document."""
 
     def __init__(self, document, weir):
         self.document, self.weir = document, weir
@@ -35,7 +35,7 @@ class Caller:
         return {"X-Weir-Token": (self.weir.state_dir / "admin.token").read_text().strip()}
 
     def __call__(self, status, operation, path=None, body=None, headers=None, listener=None):
-        """`operation` is like `GET /v1/limits/{name}`. What the body says."""
+        """`operation` is like `GET /v1/limits/{name}`. Returns the parsed body."""
         method, template = operation.split()
         method = method.lower()
         listener = listener or next(each for each in ("http", "admin") if template in self.document.paths(each))
@@ -56,7 +56,7 @@ class Caller:
         return json.loads(text) if text and "json" in kind else text.decode()
 
     def raw(self, status, listener, method, template, text, connection=None):
-        """An answer to bytes that no client would send."""
+        """Returns the response to bytes that no client would send."""
         sent = connection or self.weir.connect(listener)
         with sent:
             try:

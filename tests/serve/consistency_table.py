@@ -1,4 +1,4 @@
-"""The table in docs/consistency.md of what leased and approximate limits were seen to admit: written by the tests."""
+"""The table in docs/consistency.md with what leased and approximate limits admitted, written by the tests."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ BEGIN, END = "<!-- consistencies: begin -->\n", "<!-- consistencies: end -->\n"
 
 
 def on_page():
-    """By what was done: what is promised, and what was seen."""
+    """The rows by what was done: the guarantee, and the measurement."""
     text = PAGE.read_text().split(BEGIN)[1].split(END)[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     return {done: [promised, seen] for done, promised, seen in rows[2:]}
 
 
 def note(test, done, promised, seen):
-    """Prints a row, which must be on the page with that promise; with UPDATE_GOLDEN set it is written there."""
+    """Prints a row, which must be on the page with that guarantee; with UPDATE_GOLDEN set, writes it there."""
     print(f"| {done} | {promised} | {seen} |", file=sys.stderr)
     if os.environ.get("UPDATE_GOLDEN"):
         rows = on_page()

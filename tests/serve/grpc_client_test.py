@@ -1,4 +1,4 @@
-"""Google's own gRPC client for Python, with code generated from the protos, against Envoy's rate limit service."""
+"""Google's gRPC client for Python, with code generated from the protos, calls Envoy's rate limit service."""
 
 import importlib
 import json
@@ -132,7 +132,7 @@ class ByPolicy(GrpcTest):
 
 
 class Kuadrant(GrpcTest):
-    """As its filter asks: a check on the way in, a report at the end."""
+    """Calls like Kuadrant's filter: a check on the way in, a report at the end."""
 
     def start(self, *arguments):
         super().start(*arguments)

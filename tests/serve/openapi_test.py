@@ -1,5 +1,5 @@
-"""What the HTTP and the admin listener answer, held against docs/openapi.yaml, both ways: no answer has a status, a
-type or a field that the document does not have, and the document has none that no answer has shown."""
+"""Compares the responses of the HTTP and the admin listener with docs/openapi.yaml in both directions: no response has
+a status, a type or a field that the document lacks, and the document has none that no response has shown."""
 
 import http.client
 import itertools
@@ -121,7 +121,7 @@ class Answers(unittest.TestCase):
         self.reloads(ask)
 
     def refused(self, ask):
-        """Whatever the path is."""
+        """Accepts any path."""
         for listener in "http", "admin":
             for method, path, _ in self.document.operations(listener):
                 target = SAMPLES.get(path, path)
@@ -399,7 +399,7 @@ class Answers(unittest.TestCase):
         domain(503, "POST /v1/domains/{name}/descriptor/reset", headers=domain.admin_token)
 
     def overflowing(self):
-        """Consumers share a state for want of memory."""
+        """Consumers share a state because memory is full."""
         policy = "version: 1\nlimits:\n  - {name: log, consumer_key: user, algorithm: sliding_window_log, rate: 60000/day}\n"
         ask = self.start(policy, LISTENERS + "state: {memory: 16MiB}\n")
         users = itertools.count()

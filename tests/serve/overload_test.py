@@ -1,7 +1,8 @@
-"""Load opens no gate, and a Weir that hangs stalls no request for long: each proxy, from its example as it is.
+"""Load makes no proxy let requests pass, and a hung Weir stalls no request for long. Tests each proxy with its
+unchanged example.
 
-The limit is used up. Then whatever reaches the application got there because the proxy ran out of something, and took
-that for a failure of Weir.
+The limit is exhausted. Any request that reaches the application then passed because the proxy ran out of some resource
+and treated that as a failure of Weir.
 """
 
 import asyncio
@@ -24,7 +25,8 @@ from sweep_test import LEAST, with_rate
 
 
 def h2load(port, requests, connections, streams=1, http1=False):
-    """The numbers of answers: {"2xx": 0, "4xx": 3000, ...}. `streams` is how many requests a connection has at once."""
+    """Returns the numbers of responses: {"2xx": 0, "4xx": 3000, ...}. `streams` is the number of concurrent requests
+    per connection."""
     arguments = ["-n", requests, "-c", connections, "-m", streams, *(["--h1"] if http1 else [])]
     done = subprocess.run(["h2load", *map(str, arguments), f"http://127.0.0.1:{port}/"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=4 * PATIENCE)
@@ -35,8 +37,8 @@ def h2load(port, requests, connections, streams=1, http1=False):
 
 
 def withheld_bodies(port, requests):
-    """The statuses of as many requests, which come at once and send their bodies late: those that get no answer before
-    that have passed. None for a connection that is closed without an answer."""
+    """Returns the statuses of this many concurrent requests that send their bodies late: those without an earlier
+    response have passed. None stands for a connection that was closed without a response."""
     barrier = asyncio.Barrier(requests)
 
     async def one():
@@ -91,7 +93,7 @@ class Prepared:
         self.application.reached.clear()
 
     def ask(self, client=sweep_clients.CLIENT):
-        """(status, seconds that it took)"""
+        """Returns (status, duration in seconds)."""
         began = time.monotonic()
         status = proxy.Client().ask(client=client, port=self.port)[0]
         return status, time.monotonic() - began
@@ -118,7 +120,7 @@ class Overload(Prepared):
 
     @contextlib.contextmanager
     def hung(self):
-        """Weir hangs in the block. 20 requests that come then are answered in time."""
+        """Suspends Weir in the block. 20 requests during that time must be answered in time."""
         self.weir.signal(signal.SIGSTOP)
         try:
             with concurrent.futures.ThreadPoolExecutor(20) as threads:

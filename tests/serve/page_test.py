@@ -1,4 +1,4 @@
-"""The page of the admin listener: what it shows of a running server, and what an operator does by it."""
+"""The page of the admin listener: what it shows of a running server, and what an operator can do with it."""
 
 import json
 import pathlib

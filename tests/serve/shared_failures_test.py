@@ -1,7 +1,8 @@
-"""Redis fails, in every way there is, beneath a real server: what callers see, what is counted, how soon all is well.
+"""Redis fails in every possible way under a real server: tests what callers see, what is counted, and how soon it
+recovers.
 
-The table in docs/redis-outages.md is what this test saw: UPDATE_GOLDEN=1 writes it anew, otherwise all but the times has
-to be as it says.
+The table in docs/redis-outages.md has the results of this test: UPDATE_GOLDEN=1 rewrites it; otherwise everything
+except the times must match.
 """
 
 import contextlib
@@ -82,7 +83,7 @@ class Failures(unittest.TestCase):
             self.assertEqual(failure_table.on_page().get(failure.name), row.lasting)
 
     def go_through(self, failure):
-        """Before, during and after the failure."""
+        """Tests before, during and after the failure."""
         with contextlib.closing(Caller(self.weir)) as caller:
             if not failure.from_the_start:
                 caller.await_shared()
@@ -108,7 +109,7 @@ class Failures(unittest.TestCase):
         return row
 
     def ask_meanwhile(self, failure, caller):
-        """Asks until the failure has shown itself: how many passed, in words, by limit."""
+        """Sends requests until the failure takes effect. Returns how many passed, in words, by limit."""
         passed = {limit: [] for limit in ["local", "open", "closed"]}
         errors_when_open = []
 
@@ -142,7 +143,7 @@ class Failures(unittest.TestCase):
         self.assertTrue(caller.passes_rls("open", "bob"))
 
     def assert_errors(self, failure, before):
-        """Those that belong to it, and on a busy machine someone out of time."""
+        """Returns the expected errors, and on a busy machine also timeouts."""
         now = Metrics(self.weir)
         moved = {kind for kind, count in now.errors.items() if count > before.errors.get(kind, 0)}
         self.assertLessEqual(moved - {"timeout"}, set(failure.errors))

@@ -1,4 +1,5 @@
-"""Leased limits on four nodes: never one over, nothing lost, and most decisions without a trip to Redis."""
+"""Leased limits on four nodes: the limit is never exceeded, nothing is lost, and most decisions need no round trip to
+Redis."""
 
 import collections
 import json

@@ -22,7 +22,7 @@ PATIENT = "5s"  # excludes what a busy machine decides without Redis
 
 class Flood(unittest.TestCase):
     def ask(self, users):
-        """Whether each of them passes."""
+        """Returns whether each of them passes."""
         body = json.dumps([{"path": "/api", "user": user} for user in users])
         status, _, told = self.weir.ask("POST", "/v1/check", body, {"Content-Type": "application/json"})
         self.assertEqual(status, 200, told)

@@ -23,7 +23,7 @@ def on(url):
 
 class Check(unittest.TestCase):
     def check(self, config, policy=POLICY):
-        """(exit code, standard output, standard error)"""
+        """Returns (exit code, standard output, standard error)."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in [("weir.yaml", config), ("policy.yaml", policy)]:
                 with open(f"{folder}/{name}", "w", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""Sends hostile requests as they are, over HTTP/1.1 and HTTP/2, and an application that takes whatever comes.
+"""Sends hostile requests unchanged, over HTTP/1.1 and HTTP/2, and provides an application that accepts anything.
 
-http.client, http.server and the usual libraries refuse to say or to hear much of it.
+http.client, http.server and the usual libraries refuse to send or receive many of them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ FRAME = 16_384          # the maximum number of bytes, unless the other side all
 
 
 class Application:
-    """Answers 200 to whatever arrives. `reached` has the numbers of the requests; none for one without a number."""
+    """Answers 200 to whatever arrives. `reached` has the numbers of the requests; None for one without a number."""
 
     def __init__(self):
         self.reached = []
@@ -81,7 +81,7 @@ async def connected(port):
 
 
 async def http1(port, request, number):
-    """Returns when there is an answer, or the proxy closed the connection."""
+    """Returns when there is a response, or the proxy has closed the connection."""
     said = b""
     async with connected(port) as (reader, writer):
         writer.write(request.http1(number))
@@ -97,7 +97,7 @@ def frame(kind, flags, stream, payload):
 
 
 def packed_length(length):
-    """An integer of HPACK behind seven bits, the highest of which (Huffman) is 0."""
+    """Encodes an integer of HPACK with a prefix of seven bits, after a Huffman bit of 0."""
     if length < 127:
         return bytes([length])
     length -= 127
@@ -109,7 +109,7 @@ def packed_length(length):
 
 
 def packed(fields):
-    """A header block of literals, which are not indexed and stand for themselves."""
+    """Returns a header block of literals that are not indexed and not Huffman-coded."""
     return b"".join(b"\0" + packed_length(len(name)) + name + packed_length(len(value)) + value
                     for name, value in fields)
 
@@ -129,7 +129,7 @@ def request_frames(request, number):
 
 
 async def http2(port, request, number):
-    """Returns when there is an answer, or the proxy reset the stream or closed the connection."""
+    """Returns when there is a response, or the proxy has reset the stream or closed the connection."""
     async with connected(port) as (reader, writer):
         writer.write(request_frames(request, number))
         while True:
@@ -143,7 +143,8 @@ async def http2(port, request, number):
 
 
 def send_all(send, port, requests):
-    """All (number, request), many at a time. Each that is whole is answered in time, or its connection closed."""
+    """Sends all (number, request), many at a time. Each complete request is answered in time, or its connection is
+    closed."""
     room = asyncio.Semaphore(AT_ONCE)
 
     async def send_one(number, request):

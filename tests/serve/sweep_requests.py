@@ -1,7 +1,7 @@
-"""Requests that a hostile client can send: the same ones each time, several thousand.
+"""Requests that a hostile client can send: several thousand, the same ones each time.
 
-Each is written for HTTP/1.1, and for HTTP/2 as far as HTTP/2 can say it. Some are refused by a proxy as such: which
-ones is up to the proxy. All others it has to ask Weir about.
+Each is written for HTTP/1.1, and for HTTP/2 if HTTP/2 can express it. A proxy may reject some of them by itself; it
+must ask Weir about all others.
 """
 
 import dataclasses
@@ -158,7 +158,7 @@ class Hostile:
         return b"\r\n".join([line, *(name + b": " + value for name, value in headers), b"", self.body])
 
     def http2(self, number):
-        """Its header list. Host is there as such, and as :authority."""
+        """Returns its header list. Host is included as it is, and as :authority."""
         hosts = [value for name, value in self.headers if name == b"Host"]
         return [(b":method", self.method), (b":scheme", b"http"), (b":path", self.target),
                 (b":authority", hosts[0] if hosts else b"shop.example.com"), (b"x-sweep", b"%d" % number),

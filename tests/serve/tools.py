@@ -1,5 +1,5 @@
-"""What the tests of the server need besides Debian's packages: Python's clients, Envoy, Node's clients. script/setup puts
-them into build/tools. A test for which something could not be had is skipped; the others run.
+"""Finds what the tests of the server need in addition to Debian's packages: Python clients, Envoy, Node clients.
+script/setup installs them into build/tools. A test is skipped if something it needs is unavailable; the others run.
 
   tools.py                                says which tests are skipped, and for want of what
   tools.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped
@@ -42,7 +42,7 @@ RUNS = {
 
 
 def imports(file, seen):
-    """The first names of what a file imports, and of what the files of this folder do that it imports."""
+    """Returns the top-level names of a file's imports, including those of imported files in this folder."""
     seen.add(file)
     for node in ast.walk(ast.parse(file.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -57,7 +57,7 @@ def imports(file, seen):
 
 
 def missing(file, of_class=None):
-    """What the class of FILE_test.py lacks, or all classes alike."""
+    """Returns what the class of FILE_test.py lacks, or what all of its classes lack."""
     wants = CLIENTS.intersection(imports(FOLDER / f"{file}_test.py", set()))
     lacks = {name for name in wants if importlib.util.find_spec(name) is None}
     for test in file, f"{file}.{of_class}":

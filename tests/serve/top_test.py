@@ -26,7 +26,7 @@ class TopTest(WatchedTest):
         return "{}:{}".format(*self.server.admin)
 
     def deny(self):
-        """Seven denials of 10, and two more that a limit in shadow would deny of 4."""
+        """Causes seven denials of 10 requests, and two of 4 by a limit in shadow mode."""
         self.check(10, user="alice")
         self.check(4, path="/login", method="POST", ip="203.0.113.7")
 
