@@ -1,11 +1,11 @@
 """Counts the instructions per request with callgrind: those of the program and its libraries, not the kernel's.
 
-    count.py [--quick] WEIR [BATCH [JUDGE]]
+    count.py [--quick] WEIR [BATCH [EVALUATE]]
 
 WEIR serves on loopback. For each kind of request, a number of requests is sent, and then twice as many: the difference
 contains only the cost of the requests. Nothing else can differ: time stands still, the hash key is always the same, and
 no request is sent until the server is idle again. BATCH does the same in one process, without a protocol; so does
-JUDGE, through the public API and through the evaluator beneath it. docs/benchmarks.md describes the kinds.
+EVALUATE, through the public API and through the evaluator beneath it. docs/benchmarks.md describes the kinds.
 """
 
 import argparse

@@ -29,7 +29,7 @@ class Workload:
     kind: str
     keys: int
     burst: int
-    # Every so many keys are used up beforehand, where the workload itself would deny nobody.
+    # One key in this many is exhausted beforehand, if the workload itself would deny none.
     exhausted_stride: int = 0
 
 

@@ -2,7 +2,7 @@
 
 In code marks or in bold, a word with a suffix (`core/rule.h`, `path.cpp`) is a file, any other word that looks like a name
 of the code (`Sender::send`, `MatchedLimit`, `more_after`) has to occur in it. In the tables of a walk, whose rows are
-`| FILE | FUNCTIONS |`, each function has to be in the row's file, or in those that follow it in parentheses:
+`| FILE | FUNCTIONS |`, each function must be in the row's file, or in those that follow it in parentheses:
 `identify` (caller.cpp).
 """
 

@@ -70,7 +70,7 @@ def build_go_program():
 
 def run(file, of_class, program, version):
     if lacks := missing(f"{file}.{of_class}"):
-        print(f"skipped for want of {', '.join(lacks)}: script/setup could not install it")
+        print(f"skipped: missing {', '.join(lacks)}; script/setup could not install it")
         sys.exit(SKIPPED)
     if file == "go_program":
         build_go_program()

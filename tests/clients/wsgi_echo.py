@@ -1,5 +1,5 @@
 """A WSGI application behind the middleware that returns the query to Weir: {"asked": [[name, value], ...]}. The client
-admits everything. `app` is for servers that are told a name.
+admits everything. `app` is for servers that need a name.
 """
 
 import json

@@ -178,7 +178,7 @@ def answers(policy):
     step("reached from outside: two pass, the third is a 429, by the policy that is mounted")
     policy.write_text(POLICY.format(rate=4))  # in place, as an editor may write it; the mount is of the file
     wait_until("the new policy", lambda: ask() == 200)
-    step("the policy is changed outside: in force inside")
+    step("the policy is changed outside: active inside")
 
 
 def decisions(limit):

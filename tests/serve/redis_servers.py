@@ -295,7 +295,7 @@ class Cluster:
         eventually(lambda: all(self.is_whole(node) for node in self.living), "a cluster that is whole again")
 
     def move_slot(self, slot, target, meanwhile=lambda: None):
-        """Moves the slot with its keys, one by one, as redis-cli does. `meanwhile` is called before they move, and
+        """Moves the slot with its keys, one by one, as redis-cli does. The callback is called before they move, and
         again when they have moved: then the slot's old owner redirects requests for them to the new one."""
         source = self.owner(slot)
         target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[source])

@@ -52,14 +52,14 @@ class LeasedTest(unittest.TestCase):
         self.nodes = self.enterContext(Nodes(text, [self.redis.url], **settings))
 
     def admitted(self, path, user, each):
-        """How many, if all clients ask so often, at once and on all nodes."""
+        """Returns how many are admitted if all clients send this many requests, concurrently and on all nodes."""
         clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
         return sum(all_at_once(clients, lambda _, client: sum(
             client.ask(path, user)["admitted"] for _ in range(each))))
 
     @staticmethod
     def max_admitted(load):
-        """Of any consumer. What a load's question returns is (user, admitted)."""
+        """Returns the maximum for any consumer. A request of a load returns (user, admitted)."""
         return max(collections.Counter(user for _, _, (user, passed) in load.all() if passed).values())
 
     def told(self, name, user, node=0):
@@ -96,7 +96,7 @@ class Algorithms(LeasedTest):
             self.assertEqual(metric(node, "weir_store_errors_total"), 0)
 
     def test_what_is_out_is_told(self):
-        """By another node: what is left to it is what is neither used nor held."""
+        """Asks another node: what remains there is neither used nor leased."""
         client = CheckClient(self.nodes[0])
         self.addCleanup(client.close)
         for _ in range(200):
@@ -130,7 +130,8 @@ class Algorithms(LeasedTest):
 
 
 class Told(LeasedTest):
-    """What is in the store, what is out and who holds it, as operators see it. Leases are long, so that it stays out."""
+    """What operators see: usage in the store, leased units, and their holders. Leases are long, so that units stay
+    leased."""
 
     LONG = "{leased: {lease: 60s}}"
     POLICY = ("version: 1\ntiers: {from: {header: X-Plan}, default: free, names: [free, pro]}\nlimits:\n" +
@@ -150,7 +151,7 @@ class Told(LeasedTest):
             self.addCleanup(client.close)
 
     def ask(self, node, path, user, times):
-        """How many of them are admitted."""
+        """Returns how many of them are admitted."""
         return sum(self.clients[node].ask(path, user)["admitted"] for _ in range(times))
 
     def ask_as(self, node, tier, times):
@@ -244,7 +245,7 @@ class Told(LeasedTest):
 
 
 class Together(LeasedTest):
-    """A leased limit and an exact one in one request."""
+    """Tests a leased limit and an exact one in one request."""
 
     POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 400", consumer_key="user", consistency="leased"),
                     limit("all", "gcra, rate: 1/day, burst: 1000", consumer_key="global"))
@@ -269,7 +270,7 @@ class Together(LeasedTest):
 
 
 class InACluster(LeasedTest):
-    """Consumers in all slots, and one limit for all of them in another."""
+    """Consumers in all slots, and one limit for all of them in another slot."""
 
     USERS = [f"user-{number}" for number in range(12)]
     POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 200", consumer_key="user", consistency="leased"),
@@ -293,7 +294,7 @@ class InACluster(LeasedTest):
 
 class Failover(LeasedTest):
     def test_nothing_is_over_but_what_redis_lost(self):
-        """The master dies under load: the new one knows what was replicated, at worst nothing of it."""
+        """The master dies under load: the new master knows what was replicated, in the worst case nothing."""
         master = self.enterContext(Redis())
         replica = self.enterContext(Redis(replica_of=master))
         replica.await_replica()
@@ -318,7 +319,7 @@ class Failover(LeasedTest):
 
 
 class Rollout(LeasedTest):
-    """Nodes that lease a limit beside nodes that ask for each request: one truth."""
+    """Nodes that lease a limit, together with nodes that ask for each request, agree on the usage."""
 
     def test_leased_and_exact_nodes_share_a_key(self):
         self.start(EACH_ALGORITHM)
@@ -350,7 +351,7 @@ class Failures(LeasedTest):
         return load
 
     def test_a_redis_that_stands_still(self):
-        """What was granted is spent to its end; then the limit is closed. Nothing is over."""
+        """Granted units are spent until they expire; then the limit is closed. Nothing is exceeded."""
         def disturb(load):
             self.redis.pause()
             load.await_round(20)
@@ -361,7 +362,7 @@ class Failures(LeasedTest):
         self.assertLessEqual(most, SMALL)
 
     def test_a_redis_that_is_killed_and_comes_back_empty(self):
-        """It forgot what was charged: as much again may pass, and what was out."""
+        """Redis forgot what was charged: the same amount may pass again, plus the leased units."""
         def disturb(load):
             self.redis.kill()
             load.await_round(10)

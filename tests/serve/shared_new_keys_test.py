@@ -70,7 +70,7 @@ class Full(Flood):
         self.weir = self.enterContext(Server(POLICY, stored_in(self.redis.url, timeout=PATIENT)))
         eventually(lambda: Metrics(self.weir)['weir_store_connected'] == 1, "the store")
         eventually(lambda: not any(self.ask(["alice"] * QUOTA)) and self.keys("weir:{api:user:5:alice}*") == 1,
-                   "her limit used up, in Redis")
+                   "her limit exhausted, in Redis")
         opened = Metrics(self.weir).times_opened
         self.redis.ask("CONFIG", "SET", "maxmemory", 1)
         passed = [0, 0]

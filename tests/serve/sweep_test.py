@@ -119,7 +119,7 @@ class Sweep:
             for method in ["GET", "POST"]:
                 statuses = [client.ask(method, client=address, port=port)[0] for _ in range(2)]
                 if statuses[1] != 429:
-                    raise AssertionError(f"the limit is not used up: {statuses}")
+                    raise AssertionError(f"the limit is not exhausted: {statuses}")
 
     @classmethod
     def send_all(cls, port, application, weir, swept):

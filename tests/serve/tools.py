@@ -1,7 +1,7 @@
 """Finds what the tests of the server need in addition to Debian's packages: Python clients, Envoy, Node clients.
 script/setup installs them into build/tools. A test is skipped if something it needs is unavailable; the others run.
 
-  tools.py                                says which tests are skipped, and for want of what
+  tools.py                                lists the tests that are skipped, and what they lack
   tools.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped
 """
 
@@ -77,7 +77,7 @@ def tell():
 
 def run(file, of_class, program, version):
     if lacks := missing(file, of_class):
-        print(f"skipped for want of {', '.join(lacks)}: script/setup could not install it")
+        print(f"skipped: missing {', '.join(lacks)}; script/setup could not install it")
         sys.exit(SKIPPED)
     os.execv(sys.executable, [sys.executable, "-B", str(FOLDER / f"{file}_test.py"), program, version, "--verbose",
                               of_class])
