@@ -1,7 +1,7 @@
 """Compares what a server admits of requests at known times with what a bucket with the same numbers admits.
 
 burst   50 at once, of 20 an hour
-seam    10 a second: one as a second of the clock begins, 20 after 0.9 s, 20 after 1.1 s; four keys beside each other
+seam    10 per second: one at the start of a second, 20 after 0.9 s, 20 after 1.1 s; four keys at the same time
 steady  10 a second: 100, one every 20 ms
 retry   2 in 3 s: three at once, and another when the third was told to come back
 """

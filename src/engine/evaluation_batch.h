@@ -7,7 +7,7 @@
 //   ...
 //   answer(batch->verdict(0), batch->bindings());  // when it is done
 //
-// On a local store submit() always finishes the batch. Verdicts and their views stay valid until clear(), also across
+// On a local store submit() always finishes the batch. Verdicts and their views stay valid until clear(), even across
 // reloads. A batch in flight during a reload is decided by the old policy and not counted.
 #pragma once
 

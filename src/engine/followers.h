@@ -1,7 +1,7 @@
 // Followers are asked after the verdict and cannot change it: shadow limits, candidates, descriptors that are charged
 // unconditionally, and units that are given back.
 //
-// They take two steps of an evaluation: each follower is asked in a group of its own, then its answer may lead to a
+// They take two steps of an evaluation: each follower is asked in a separate group, then its answer may lead to a
 // correction, which settles or charges.
 #pragma once
 

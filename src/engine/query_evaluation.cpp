@@ -44,7 +44,7 @@ void QueryEvaluation::begin(const Bindings& bindings, const EvaluationOptions& o
   const bool only_holds = receipts != nullptr && receipts->action == ReceiptRequest::Action::hold;
   if (only_holds && std::ranges::none_of(asked_.limits, &AskedLimit::is_concurrency)) receipts = nullptr;
   if (receipts != nullptr) prepare_receipts();
-  if (asked_.too_many) {  // none is asked
+  if (asked_.too_many) {  // no limit is asked
     for (Outcome& outcome : asked_.outcomes) outcome.decision = {.admitted = true};
   } else if (!asked_.live.empty()) {
     ask_live();
@@ -274,7 +274,7 @@ void QueryEvaluation::ask_followers(bool admits) {
       followers_.add(i, Followers::Kind::candidate_give_back, Operation::look, fallback);
     }
     if (limit.states == nullptr) continue;
-    // A limit that is open or closed while the store is unavailable makes no decision of its own.
+    // A limit that is open or closed while the store is unavailable makes no decision itself.
     const bool is_left_out = store_failed() && limit.states->on_failure != store::OnFailure::share;
     if (limit.gives_back) {
       followers_.add(i, Followers::Kind::give_back, Operation::look, fallback);

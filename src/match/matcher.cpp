@@ -255,7 +255,7 @@ Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t li
     return text.empty() ? most : header_cost(text, most);
   }
   if (rule.by_route.empty()) return rule.fixed;
-  // The highest cost over all readings of the path applies, including readings without a cost of their own.
+  // The highest cost over all readings of the path applies, including readings without their own cost.
   std::optional<Cost> highest;
   if (!scratch.matches_.in_every_reading(cost_group(limit))) highest = rule.fixed;
   for (const auto& [of, cost] : scratch.costs_) {

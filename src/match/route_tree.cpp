@@ -251,7 +251,7 @@ void RouteTree::add_consumed(State state, const Piece& piece, States& to) const 
 }
 
 // Reads the piece as part of the previous segment. That segment is then not a literal, since no literal contains a
-// slash. The parameter beside the literal, if any, is a state of its own.
+// slash. The parameter next to the literal, if any, is a separate state.
 void RouteTree::add_joined(State state, States& to) const noexcept {
   const Node& node = nodes_[state.node];
   if (state.beyond > 0) return to.add(state);

@@ -174,7 +174,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     if (stage_ != Stage::open) return;
     if (reading == TlsStream::Reading::failed) lose("TLS failed: " + problem);
     if (reading == TlsStream::Reading::ended) lose("the server closed the connection");
-    flush();  // TLS may have records of its own to send
+    flush();  // TLS may have its own records to send
   }
 
   void offer() {

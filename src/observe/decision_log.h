@@ -71,7 +71,7 @@ class DecisionLog {
   DecisionLog(LogWriter& writer, const Options& options) noexcept
       : writer_(writer), sampling_(options.sampling), limit_(options.lines_per_second) {}
 
-  // Each thread has a Sampler of its own.
+  // Each thread has its own Sampler.
   [[nodiscard]] Sampling sampling() const noexcept { return sampling_; }
 
   // True if a line may be written now. Otherwise the line is counted, and the count is logged after the current second.

@@ -413,7 +413,7 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
        type(R"("type": "object", "minProperties": 1, "additionalProperties": false, "properties": {candidate fields})",
             "a map with any of {candidate fields}"),
        "none",
-       "another algorithm or other numbers, [evaluated beside the limit](policies.md#try-a-limit-before-it-denies), "
+       "another algorithm or other numbers, [evaluated alongside the limit](policies.md#try-a-limit-before-it-denies), "
        "never "
        "enforced",
        uncompiled(read_candidate, digested(&CompiledLimit::candidate))},

@@ -103,7 +103,7 @@ struct LogConfig {
   LogLevel level = LogLevel::info;
   std::optional<DenialLogConfig> denials = DenialLogConfig{};  // none: denials are not logged
   std::optional<std::filesystem::path> file;                   // none: standard error
-  std::optional<std::filesystem::path> hash_key_file;          // none: a key of its own in the state directory
+  std::optional<std::filesystem::path> hash_key_file;          // none: this node's own key in the state directory
 
   friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
@@ -153,7 +153,7 @@ struct StoreConfig {
 };
 
 struct ReceiptsConfig {
-  std::optional<std::filesystem::path> key_file;  // none: a key of its own in the state directory
+  std::optional<std::filesystem::path> key_file;  // none: this node's own key in the state directory
 };
 
 struct Config {

@@ -288,7 +288,8 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
 
       {"receipts", section(), "Receipts of reservations and of concurrency limits."},
       {"receipts.key_file", path(&ReceiptsConfig::key_file),
-       "Keys that seal receipts: 64 hexadecimal digits per line; the first seals, all open. Default: one in the state "
+       "Keys of receipts, one per line: 64 hexadecimal digits. The first encrypts, all decrypt. Default: one in the "
+       "state "
        "directory; with a shared store, none.",
        describe_receipt_keys},
 

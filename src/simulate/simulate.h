@@ -41,7 +41,7 @@ struct SimulateOptions {
 
   NodesOptions nodes;  // the nodes that share the limits of `policy`
 
-  // How callers of `policy` estimate their costs; `report` is added. Empty disables this part of the report.
+  // How callers of `policy` estimate their costs, in addition to `report`. Empty disables this part of the report.
   std::vector<Estimate> estimates;
   static constexpr std::size_t max_estimates = 8;
 

@@ -53,9 +53,9 @@ struct States {
 // How a check was decided.
 enum class Path : std::uint8_t {
   store,
-  slice,        // by this process, on units that the store granted
+  slice,        // this process decided, on units that the store granted
   approximate,  // like `slice`, for an approximate limit, or on units not yet granted
-  share,        // by this process's share of the limit: the store is unavailable
+  share,        // this process decided, on its share of the limit: the store is unavailable
   open,         // fallback `open`: admitted without a decision
   closed,       // fallback `closed`: denied without a decision
 };
@@ -89,7 +89,7 @@ struct Holdings {
   std::uint64_t used = 0;           // charged, at most the limit; 0 after `forget`
   std::vector<core::Slice> slices;  // currently leased
   std::vector<core::Receipt> open;  // open reservations and holds; empty after `forget`
-  Instant at{};                     // by the store's clock
+  Instant at{};                     // the time, by the store's clock
 
   [[nodiscard]] std::uint64_t leased_units() const noexcept {
     std::uint64_t sum = 0;
@@ -109,8 +109,8 @@ struct Check {
 
   const States* states = nullptr;
   const core::Rule* rule = nullptr;  // the rule of `states`, or one that the request supplied
-  table::KeyHash hash{};             // of the consumer, in this process
-  std::string key;                   // of the state on a shared store; empty if not shared
+  table::KeyHash hash{};             // the consumer's hash in this process
+  std::string key;                   // the state's key on a shared store; empty if not shared
   Cost cost{1};
   Duration max_wait = Duration::max();
   Role role = Role::charge;
@@ -197,10 +197,10 @@ struct Group {
 
   // The answer. If `decide` denies, checks that would have admitted report what remains without the charge, as for a
   // cost of zero; see table::decide_together.
-  Failure failure = Failure::none;  // of the store; set even if this process decided instead
-  bool decided = false;             // by the store or by a fallback: the decisions and `admitted` are valid
-  bool admitted = false;            // by all checks; for `forget`: it was deleted; for settle, extend and report: true
-  Instant now{};                    // in: the time at which a local store decides. Out: the time by the store's clock
+  Failure failure = Failure::none;  // the store's failure; set even if this process decided instead
+  bool decided = false;             // true if the store or a fallback decided: the decisions and `admitted` are valid
+  bool admitted = false;  // all checks admit; `forget`: it was deleted; settle, extend and report: always true
+  Instant now{};          // in: the time at which a local store decides. Out: the time by the store's clock
 };
 
 using Batch = std::span<Group* const>;

@@ -51,7 +51,7 @@ class LastStoreError {
  public:
   struct Entry {
     std::string text;  // empty: no error yet
-    Instant at{};      // by the wall clock
+    Instant at{};      // the time, by the wall clock
   };
 
   void set(std::string text, Instant at) {

@@ -75,7 +75,7 @@ class Cells {
  public:
   static constexpr unsigned reach = 32 / Bucket<Payload>::cells;
   static constexpr std::uint32_t page_buckets = Region::page / bucket_bytes;
-  static constexpr std::uint32_t max_buckets = 2048;  // of a segment: 128 KiB
+  static constexpr std::uint32_t max_buckets = 2048;  // per segment: 128 KiB
   static constexpr unsigned bucket_cells = Bucket<Payload>::cells;
   // A larger step moves each key fewer times but leaves more room unused: for narrow states memory matters more.
   static constexpr std::uint32_t parts_to_grow_by = bucket_cells > 2 ? 16 : 8;

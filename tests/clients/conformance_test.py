@@ -167,7 +167,7 @@ class Clients:
             self.weir.signal(signal.SIGCONT)
 
     def open_receipts(self, query):
-        """Returns the maximum number that the server keeps beside one state."""
+        """Returns the maximum number that the server keeps for one state."""
         for count in (1000, 24):
             body = json.dumps([{**query, "reserve": True}] * count)
             verdicts = json.loads(self.weir.ask("POST", "/v1/check", body)[2])

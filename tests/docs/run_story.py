@@ -1,8 +1,8 @@
 """run_story.py PROGRAM PAGE: executes the blocks of a page in order, in one folder, and compares the output.
 
 ```LANGUAGE file NAME         the file NAME, as the reader writes it
-```console                    `$ command` and below it what that prints, as in run_page.py
-```console background PORT... the same for one program that goes on: a terminal of its own. It runs until the page ends, or
+```console                    `$ command` and below it its output, as in run_page.py
+```console background PORT... the same for one program that keeps running, in a separate terminal, until the page ends or
                               until `$ ^C` in a later block with the same ports. The next block begins when it has
                               printed what is shown, and all PORTs are open. Its log (standard error) is not compared
 

@@ -147,7 +147,7 @@ TEST(StoreUnavailable, TheShareRefillsHoweverOftenItIsAsked) {
   shared.stop_store();
   EXPECT_EQ(shared.passing(request, 6), 5);
   int passed = 0;
-  for (int second = 0; second < 60; ++second) {  // at half the rate, three
+  for (int second = 0; second < 60; ++second) {  // half the rate: three pass
     shared.at(shared.clock.now() + 1s);
     passed += shared.passes(request) ? 1 : 0;
   }

@@ -79,7 +79,7 @@ class NaiveQuotaAssigner {
   Numbers numbers_;
   std::uint64_t burst_ = 0;
   std::chrono::seconds fill_{1};
-  std::uint64_t per_fill_ = 0;  // of the limit
+  std::uint64_t per_fill_ = 0;  // units of the limit per fill interval
   Instant at_;
   Wide pool_ = 0;  // in units x microseconds of the fill interval
   std::map<Holder, State> holders_;

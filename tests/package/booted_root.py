@@ -67,7 +67,7 @@ class BootedRoot:
 
     def __exit__(self, *_):
         if self.outer.poll() is None:
-            os.kill(self.init, signal.SIGRTMIN + 4)  # to power off: services are stopped, control groups removed
+            os.kill(self.init, signal.SIGRTMIN + 4)  # powers off: stops services and removes control groups
             try:
                 self.outer.wait(timeout=60)
             except subprocess.TimeoutExpired:

@@ -176,7 +176,7 @@ def answers(policy):
     expect("a request by the name of a service", ask(user="carol", host="weir.default.svc:8080"), 200)
     expect("metrics", get("/metrics", port=8089), 200)
     step("reached from outside: two pass, the third is a 429, by the policy that is mounted")
-    policy.write_text(POLICY.format(rate=4))  # in place, as an editor may write it; the mount is of the file
+    policy.write_text(POLICY.format(rate=4))  # in place, as some editors do, because the file itself is mounted
     wait_until("the new policy", lambda: ask() == 200)
     step("the policy is changed outside: active inside")
 

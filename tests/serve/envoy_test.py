@@ -43,7 +43,7 @@ class Example(proxy.Client):
         return int(re.search(rf"^{name}{{{labels}}} (\d+)$", page, re.MULTILINE)[1])
 
     def evaluated(self):
-        """Returns the number of requests that Weir decided: Envoy's health checks are requests as well."""
+        """Returns the number of requests that Weir decided, without Envoy's health checks."""
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         decisions = re.findall(r'(?m)^weir_decisions_total{limit="everything".*} (\d+)$', page)
         return sum(map(int, decisions))

@@ -10,7 +10,7 @@
         cluster.move_slot(slot_of("{tag}"), cluster.masters[1])
 
 Each listens on 127.0.0.1, on a port below those that the system gives to clients, so that it can have it again after a
-restart. All files are in a temporary folder. A server dies with the thread that started it (setpriv), also if that is
+restart. All files are in a temporary folder. A server dies with the thread that started it (setpriv), even if that is
 killed: start servers on the test's main thread.
 """
 

@@ -51,7 +51,7 @@ class Failure:
 
 class Failures(unittest.TestCase):
     maxDiff = None
-    rows = {}  # by test
+    rows = {}  # rows of the table, by test
 
     @classmethod
     def tearDownClass(cls):

@@ -72,7 +72,7 @@ class CheckClient:
 
     def __init__(self, node):
         self._connection = http.client.HTTPConnection(*node.http, timeout=PATIENCE)
-        self.headers = None  # of the last answer
+        self.headers = None  # headers of the last answer
 
     def ask(self, path, user, cost=1):
         """Returns the verdict; the status must agree with it."""

@@ -83,7 +83,7 @@ class ApproximateNode final : public Callback {
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
   std::size_t answers = 0;
-  std::uint64_t on_share = 0;  // of the last admission
+  std::uint64_t on_share = 0;  // units of the last admission that the share covered
 
  private:
   static Check check(const States& states, std::string name, std::uint64_t cost) {

@@ -75,7 +75,7 @@ class Node final : public Callback {
 
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
-  Holdings holdings;  // of the last look or reset
+  Holdings holdings;  // result of the last look or reset
   std::size_t answers = 0;
 
   // Gives units back and returns what remains.

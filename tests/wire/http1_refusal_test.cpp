@@ -47,8 +47,8 @@ TEST(Http1Refusal, RequestLineHasOneForm) {
            "GET  HTTP/1.1"s,       //
            "GET  / HTTP/1.1"s,     // two spaces
            "GET /  HTTP/1.1"s,     //
-           "GET / HTTP/1.1 "s,     // and after
-           " GET / HTTP/1.1"s,     // and before
+           "GET / HTTP/1.1 "s,     // a space after the version
+           " GET / HTTP/1.1"s,     // a space before the method
            "GET\t/ HTTP/1.1"s,     // a tab
            "GET /\tHTTP/1.1"s,     //
            "GET /a\tb HTTP/1.1"s,  //

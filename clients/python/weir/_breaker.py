@@ -26,7 +26,7 @@ class Breaker:
        `max_interval`.
     4. A request canceled by its caller counts as neither success nor failure.
 
-    `failures` of 0 or below disable it.
+    If `failures` is 0 or below, the breaker is disabled.
     """
 
     def __init__(self, failures: int, interval: float, max_interval: float, timeout: float,

@@ -128,7 +128,7 @@ class QuotaAssigner {
   struct Sums {
     std::uint64_t burst = 0;
     std::uint64_t per_fill = 0;
-    std::uint64_t latest_burst = 0;  // sum over the latest assignments of holders that have not left; so is the next
+    std::uint64_t latest_burst = 0;  // both are sums over the latest assignments of holders that have not left
     std::uint64_t latest_per_fill = 0;
   };
   // Demands up to `level` are met in full. All other holders get `level`; those from rank `one_more_from` on get one

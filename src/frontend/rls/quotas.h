@@ -95,7 +95,7 @@ class Quotas {
 
   struct State {
     std::string name;
-    QuotaAssigner::Numbers whole;  // for all nodes
+    QuotaAssigner::Numbers whole;  // the numbers for all nodes together
     std::shared_ptr<QuotaAssigner> assigner;
     Instant changed_at{};
     bool is_postponed = false;  // true if the assigner has not received these numbers yet

@@ -1,4 +1,4 @@
-// The gRPC services beside rate limiting: health checking and server reflection.
+// The gRPC services other than rate limiting: health checking and server reflection.
 #pragma once
 
 #include <cstdint>

@@ -134,7 +134,7 @@ bool has_length(std::optional<core::CalendarUnit> unit) noexcept {
   return !unit || *unit == core::CalendarUnit::week;
 }
 
-// True if the unit of a rate is that of the calendar window beside it.
+// True if a rate has the same unit as the calendar window next to it.
 bool has_unit_of(const core::Calendar& calendar, const Numbers& numbers) {
   if (!numbers.window) return true;
   if (numbers.unit) return *numbers.unit == calendar.unit();

@@ -39,7 +39,8 @@ struct Numbers {
   std::optional<Given<const core::Calendar*>> calendar;  // `window` of a policy
 };
 
-// Reports fields that the algorithm does not have, mixed spellings, a queue with a burst, and anything beside a ban.
+// Reports fields that the algorithm does not have, mixed spellings, a queue with a burst, and anything combined with a
+// ban.
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitFields fields, Problems& problems);
 
 [[nodiscard]] Numbers numbers_of(const NumbersSpec& spec);

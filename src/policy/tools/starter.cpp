@@ -79,7 +79,7 @@ constexpr std::string_view by_consumer = R"(
     # tier_overrides:
     #   pro:      { rate: 3000/min, burst: 300 }
     #   internal: unlimited
-    # Try other numbers or another algorithm beside the live limit, without enforcing them:
+    # Try other numbers or another algorithm alongside the live limit, without enforcing them:
     # candidate:
     #   algorithm: sliding_window_counter
     #   rate: 300/min

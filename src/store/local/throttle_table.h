@@ -46,7 +46,7 @@ class ThrottleTable {
   Decision decide(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept;
   void reset(table::KeyHash key) noexcept;
 
-  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // of both tables
+  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // both tables
   [[nodiscard]] std::uint64_t overflowed() const noexcept {
     return narrow_table_->overflowed() + wide_table_->overflowed();
   }

@@ -50,7 +50,7 @@ class ClusterRoutes {
   }
 
  private:
-  std::vector<ServerQueue*> queues_;  // by slot
+  std::vector<ServerQueue*> queues_;  // indexed by slot
 };
 
 class RedisStore final : public Store,

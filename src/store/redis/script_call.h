@@ -21,10 +21,10 @@ using Slot = std::uint16_t;
 
 struct ScriptCall {
   ScriptBatch batch;
-  std::vector<SteadyTime> deadlines;      // of its groups, in order
+  std::vector<SteadyTime> deadlines;      // the deadlines of its groups, in order
   SteadyTime oldest = SteadyTime::max();  // the earliest deadline, at which a sent call is abandoned
   SteadyTime sent_at{};
-  Slot slot = 0;          // of all its keys; 0 without a cluster
+  Slot slot = 0;          // the slot of all its keys; 0 without a cluster
   bool asking = false;    // prefix with ASKING, because the slot is being migrated to the server
   bool given_up = false;  // the groups have failed; a reply comes too late
 

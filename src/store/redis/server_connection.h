@@ -55,7 +55,7 @@ class Handshake {
 //
 // 1. Replies arrive in the order of the commands, one each; subscription messages arrive as replies, too.
 // 2. The owner is never called from within its own calls. The connection may be closed, reconnected or destroyed at any
-//    time, also from within the owner's callbacks; the owner gets no events of a closed connection.
+//    time, even from within the owner's callbacks; the owner gets no events of a closed connection.
 // 3. A connection is lost only once. Commands without an answer may or may not have been executed. The owner decides
 //    when to reconnect.
 // 4. No error contains a password.

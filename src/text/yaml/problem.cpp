@@ -13,7 +13,7 @@ namespace weir::text {
 namespace {
 
 constexpr std::size_t max_quote_length = 60;
-constexpr std::size_t max_word_length = 64;  // longer words are not typos of ours, and slow to compare
+constexpr std::size_t max_word_length = 64;  // longer words are not typos of our words, and slow to compare
 
 // Levenshtein distance, row by row; a transposition counts as two edits.
 std::size_t edits_between(std::string_view from, std::string_view to) {

@@ -47,7 +47,7 @@ tl::unexpected<Error> wrong(std::string_view text, std::string what) {
 }
 
 struct Decimal {
-  std::uint64_t units = 0;  // of 10^-places
+  std::uint64_t units = 0;  // the number in units of 10^-places
   std::uint64_t scale = 1;  // 10^places
 };
 

@@ -27,7 +27,7 @@ class References {
   // not resolve, which is reported at that `$ref`.
   [[nodiscard]] std::optional<std::vector<const text::Node*>> chain(const text::Node& node);
 
-  // Returns the end of the chain. Reports other fields beside a `$ref`.
+  // Returns the end of the chain. Reports other fields next to a `$ref`.
   [[nodiscard]] const text::Node* follow(const text::Node& node);
 
  private:
