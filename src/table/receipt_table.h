@@ -97,7 +97,7 @@ class ReceiptTable {
     states_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // States examined by searches for room; for tests.
+  // The number of states examined by searches for room, for tests.
   [[nodiscard]] std::uint64_t searched() const noexcept { return searched_.load(std::memory_order_relaxed); }
 
   // Calls visit(name, receipts) for each state with receipts, one shard at a time under its lock.

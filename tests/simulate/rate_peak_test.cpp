@@ -47,7 +47,7 @@ TEST(RatePeak, TimesBeforeTheEpochCountToo) {
   RatePeak rate;
   rate.add(-100);
   rate.add(-99);
-  rate.add(-41);  // 60 seconds from -100 on: the last one
+  rate.add(-41);  // the last request is in the 60 seconds from -100 on
   EXPECT_EQ(rate.peaks().minute, (Peak{3, at(-100)}));
 }
 

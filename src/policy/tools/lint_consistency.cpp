@@ -64,15 +64,15 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   const Mark at = subject.written.consistency.at;
   if (!error.is_large_enough) {
     problems.warning(at, rule::approximate_nodes,
-                     "{} has a {} of {}: 'consistency: approximate' may be off by more than 1 % below {}, 250 for each "
-                     "of {} nodes; use 'consistency: leased' if that matters, or {}",
+                     "{} has a {} of {}: below {} (250 for each of {} nodes), 'consistency: approximate' may be off by "
+                     "more than 1 %; use 'consistency: leased' if that matters, or {}",
                      tier.who, name_of_size(numbers), numbers.capacity(), error.min_limit, subject.nodes, nodes_advice);
   }
   if (!error.is_long_enough) {
     const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
     problems.warning(at, rule::approximate_sync,
-                     "{} {} {}: 'consistency: approximate' may be off by more than 1 % below {}, 10 times the sync of "
-                     "{}; use a shorter sync, or 'consistency: leased'",
+                     "{} {} {}: below {} (10 times the sync of {}), 'consistency: approximate' may be off by more than "
+                     "1 %; use a shorter sync, or 'consistency: leased'",
                      tier.who, span, duration_text(std::chrono::ceil<std::chrono::milliseconds>(error.per)),
                      duration_text(error.min_per), duration_text(sync));
   }
