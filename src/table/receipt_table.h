@@ -86,7 +86,7 @@ class ReceiptTable {
     with(name, [](core::Receipts& receipts) { receipts = {}; });
   }
 
-  // Replaces the receipts of a state by those of a snapshot or another table.
+  // Replaces the receipts of a state with those of a snapshot or another table.
   void replace(StateName name, core::Receipts&& receipts) {
     erase(name);
     if (receipts.empty()) return;

@@ -224,7 +224,7 @@ Numbers base_of(const Numbered& numbered) {
   return base;
 }
 
-// Replaces the numbers of one tier by those of its override.
+// Replaces the numbers of one tier with those of its override.
 bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& owner, TieredLimit& limits,
               Problems& problems) {
   const auto& [spec, tier] = own;
