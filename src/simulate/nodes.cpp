@@ -49,7 +49,7 @@ std::string_view text_of(WhyExact why) noexcept {
     case WhyExact::small:
       return " (small)";
     case WhyExact::no_allowance:
-      return " (too little for each)";
+      return " (below 4 per node)";
     case WhyExact::calendar:
       return " (calendar)";
   }
