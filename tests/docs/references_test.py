@@ -170,7 +170,7 @@ class Commands(unittest.TestCase):
     PAGE = DOCS / "reference-commands.md"
     INTRODUCTION = """# The command line
 
-What `weir --help` and `weir COMMAND --help` print. A test holds this page against the program.
+This page shows what `weir --help` and `weir COMMAND --help` print. A test compares it with the program.
 
 """
 
