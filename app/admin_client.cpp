@@ -29,7 +29,7 @@ Result<ServerAddress> address_by(const AdminOptions& options, const server::Conf
     return address;
   }
   const auto* listener = config.listener("admin");
-  if (!listener) return failure("listeners.admin", "off in weir.yaml: the server cannot be reached");
+  if (!listener) return failure("listeners.admin", "off in weir.yaml; enable it, or use --admin ADDRESS");
   return address_of(listener->listen.front(), listener->tls.has_value());
 }
 
@@ -82,7 +82,7 @@ Result<Access> find_access(const AdminOptions& options, Right right) {
   const bool needs_config = options.address.empty() || options.token_file.empty();
   auto config = needs_config ? server_config(options.config) : Result<server::Config>(server::Config{});
   if (!config) {
-    // weir.yaml is invalid, but a running server keeps its old configuration, so reading and requests with --admin can
+    // weir.yaml is invalid, but a running server keeps its old configuration, so reads and requests with --admin can
     // still work.
     if (right == Right::change && options.address.empty()) return tl::unexpected(config.error());
     fmt::print(stderr, "weir: {}\nweir: ignoring weir.yaml, contacting the server with default settings\n",

@@ -40,7 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 57> intents{
     {"deny", "block"},     {"config", config_hint},   {"version", "`weir --version` prints the version"},
 }};
 
-// A typing error seldom changes the first letter: `stop` is not a misspelt `top`, nor `ban` a misspelt `man`.
+// A typo seldom changes the first letter: `stop` is not a misspelt `top`, nor `ban` a misspelt `man`.
 bool is_misspelling(std::string_view word, std::string_view command) {
   const bool same_letters = word.size() == command.size() && std::ranges::is_permutation(word, command);
   return same_letters || command.ends_with(word) || (!word.empty() && base::to_lower(word.front()) == command.front());

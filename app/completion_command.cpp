@@ -174,7 +174,7 @@ std::string zsh_completion(const CommandTree& tree) {
   return script + "      esac\n      ;;\n  esac\n" + zsh_closing;
 }
 
-// In fish each completion has a condition: the command on the line, or an empty text before there is one.
+// In fish each completion has a condition: the command on the line, or an empty text before a command is typed.
 constexpr auto fish_opening =
     R"(# Completes the command line of weir. In ~/.config/fish/completions/weir.fish, or:  weir completion fish | source
 

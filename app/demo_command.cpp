@@ -54,7 +54,7 @@ Instants bursty_trace() {
   return trace;
 }
 
-// Returns the times at which the admitted requests passed: immediately, or at their turn in the queue.
+// Returns the times at which the admitted requests proceed: immediately, or at their turn in the queue.
 Result<Instants> run_trace(const Limit& limit, const Instants& trace) {
   const auto clock = std::make_shared<ManualClock>(start);
   auto limiter = Limiter::create(limit, clock);
@@ -94,7 +94,7 @@ void print_row(std::string_view name, const std::string& line, std::size_t passe
   fmt::print("{:<23}{}{:>8}{:>7}\n", name, line, passed, most);
 }
 
-// Prints the error. Returns false, for the caller to pass on.
+// Prints the error. Returns false, so that the caller can return it.
 bool report(const Error& error) {
   fmt::print(stderr, "weir: {}\n", error.message());
   return false;
@@ -119,7 +119,7 @@ bool show_timelines() {
   return true;
 }
 
-// Uses the limit up to a denial, then tries again at retry_after and one microsecond earlier.
+// Uses the limit until it denies, then tries again one microsecond before retry_after and at retry_after.
 bool show_denial(const Limit& limit) {
   const auto clock = std::make_shared<ManualClock>(start + 1s);
   auto limiter = Limiter::create(limit, clock);
@@ -148,8 +148,8 @@ bool show_denials() {
 }
 
 constexpr auto demo_footer =
-    "Runs one trace through each algorithm, shows what was admitted when, and that retry_after of a denial\n"
-    "is exact. Uses virtual time: it returns at once and always prints the same.\n"
+    "Runs one trace through each algorithm and shows when requests are admitted. Then shows that the\n"
+    "retry_after of a denial is exact. Uses virtual time: it returns at once and always prints the same.\n"
     "\n"
     "Example:\n"
     "  weir demo\n"

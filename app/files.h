@@ -1,4 +1,4 @@
-// Reading and writing of files. Writes are atomic.
+// Reads and writes files. Writes are atomic.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace weir::app {
 
-// Reads a file, at most `most` + 1 bytes: one more shows that it is too long.
+// Reads a file, but at most `most` + 1 bytes: the extra byte shows that it is too long.
 Result<std::string> read_file(const std::string& path, std::size_t most);
 
 enum class Existing { rejected, replaced };

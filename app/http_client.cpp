@@ -25,7 +25,7 @@ namespace weir::app {
 namespace {
 
 constexpr std::string_view unix_prefix = "unix:";
-constexpr timeval timeout{10, 0};  // for each step
+constexpr timeval timeout{10, 0};  // timeout of each step
 constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
 using TlsContext = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;

@@ -33,8 +33,8 @@ constexpr auto lint_footer =
     "  weir lint policy.yaml\n"
     "  weir lint --strict --format github policies/*.yaml    # annotates a pull request\n"
     "\n"
-    "Exit codes: 0 valid (with --strict: no warnings), 1 errors (with --strict: or warnings), 2 usage\n"
-    "error.";
+    "Exit codes: 0 valid (with --strict, without warnings), 1 errors (with --strict, errors or warnings), 2\n"
+    "usage error.";
 
 struct LintOptions {
   std::vector<std::string> files;

@@ -16,7 +16,7 @@
 namespace weir::app {
 namespace {
 
-// Switches to the alternate screen, without a cursor.
+// Switches to the alternate screen and hides the cursor.
 constexpr std::string_view enter_sequence = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view leave_sequence = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
@@ -96,7 +96,7 @@ bool LiveTerminal::is_there() {
 Result<void> LiveTerminal::enter() {
   if (tcgetattr(STDIN_FILENO, &before_) != 0) return terminal_failure();
   termios raw = before_;
-  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C and Ctrl-Z stay signals
+  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C and Ctrl-Z still send signals
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw) != 0) return terminal_failure();

@@ -1,5 +1,5 @@
 // A full-screen terminal. Between enter() and leave() it shows the alternate screen without a cursor and delivers
-// single key presses; leave() restores it.
+// single key presses; leave() restores the original screen.
 #pragma once
 
 #include <termios.h>

@@ -1,5 +1,5 @@
-// The command line of the program `weir`. Exit code 0 is success, 1 failure, 2 a usage error: a message on the standard
-// error says what is wrong and, if possible, what was meant.
+// The command line of the program `weir`. Exit code 0 is success, 1 failure, and 2 a usage error, for which a message
+// on the standard error says what is wrong and, if possible, what was meant.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -91,7 +91,7 @@ std::string explain_missing(const CLI::App& line, const std::string& problem) {
   return problem;
 }
 
-// Flushes the standard output, which may be a full disk or a closed pipe.
+// Flushes the standard output, which may be on a full disk or a closed pipe.
 int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fputs("weir: cannot write to the standard output\n", stderr);
@@ -109,7 +109,7 @@ int dispatch(int argc, const char* const* argv) {
   weir.footer(footer);
   weir.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version and exit");
   weir.set_help_flag("-h,--help", "Print this help and exit");
-  weir.require_subcommand(0, 1);  // one subcommand at most, so that a file may have the name of a command
+  weir.require_subcommand(0, 1);  // at most one subcommand, so that a file may have the name of a command
   const std::vector<Command> commands = {
       serve_command(weir),    status_command(weir),  health_command(weir), top_command(weir),
       peek_command(weir),     reset_command(weir),   reload_command(weir), hash_command(weir),
@@ -134,7 +134,7 @@ int dispatch(int argc, const char* const* argv) {
 
   const auto parsed = weir.get_subcommands();
   const CLI::App& line = parsed.empty() ? weir : *parsed.front();
-  // Unknown words come first: they are the cause of other errors.
+  // Unknown words are reported first, because they cause other errors.
   for (const CLI::App* part : {&line, static_cast<const CLI::App*>(&weir)}) {
     const std::vector<std::string> extras = part->remaining();
     if (!extras.empty()) return explain_unknown(*part, extras.front(), hint_for(commands, *part, extras));

@@ -72,7 +72,7 @@ void add_check(CLI::Option* option, std::string (*check)(const std::string&)) {
 }
 
 void add_merge_domains(CLI::App& line, bool& merges_domains) {
-  line.add_flag("--merge-domains", merges_domains, "Allow several files per domain, as merge_domains in weir.yaml");
+  line.add_flag("--merge-domains", merges_domains, "Allow several files per domain, like merge_domains in weir.yaml");
 }
 
 std::vector<std::pair<std::string, std::string>> DescriptorOption::pairs() const {

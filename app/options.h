@@ -75,7 +75,7 @@ struct DescriptorOption {
 // `option` must outlive the parsing.
 void add_descriptor(CLI::App& line, DescriptorOption& option);
 
-// Throws CLI::ParseError unless exactly one of a complete descriptor and `others` is given.
+// Throws CLI::ParseError unless either a complete descriptor or `others` is given, but not both.
 void check_descriptor(const DescriptorOption& option, const std::vector<std::pair<std::string, bool>>& others);
 
 // `value` encodes a path segment or a parameter's value; `parameter` encodes a parameter's name, in which `=` is

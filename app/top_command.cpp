@@ -60,7 +60,7 @@ std::string part_of(const std::string& answer, const char* pointer) {
   return simdjson::minify(part);
 }
 
-// Returns the limits in the order of the screen, without CL.THROTTLE, which is not part of the policy.
+// Returns the limits in the order of the screen, except CL.THROTTLE, which is not part of the policy.
 std::string limits_text(const std::string& answer, const std::vector<std::size_t>& chosen) {
   simdjson::dom::parser parser;
   simdjson::dom::element all;
@@ -99,7 +99,7 @@ int show_once(const TopOptions& options, const Access& access) {
   return ok;
 }
 
-// Blocks the signals that end or change the view, for this and later threads, and delivers them on a descriptor.
+// Blocks the signals that end or change the view, in this and later threads, and delivers them through a descriptor.
 net::Descriptor signals_as_descriptor() {
   sigset_t signals;
   sigemptyset(&signals);

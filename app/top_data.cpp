@@ -132,7 +132,7 @@ TopLimit throttle_of(const Json& json, const TopData& before) {
   throttle.words = "limits that clients of the Redis protocol set themselves";
   if (Json part; json.at_pointer("/throttle").get(part) == simdjson::SUCCESS) throttle.minute = counts_of(part);
   const auto known = std::ranges::find(before.limits, throttle.name, &TopLimit::name);
-  if (known != before.limits.end()) throttle.recent = known->recent;  // keep it: the status has none
+  if (known != before.limits.end()) throttle.recent = known->recent;  // keep it, because the status has none
   return throttle;
 }
 

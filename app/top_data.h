@@ -49,7 +49,7 @@ struct TopLimit {
   TrafficCounts minute;
   std::vector<TrafficCounts> recent;  // per second, oldest first
   bool has_whole_minute =
-      false;  // `recent` covers a minute; the server records the seconds of a few hundred limits only
+      false;  // `recent` covers a minute; the server records the seconds of only a few hundred limits
   std::vector<std::pair<std::string, std::uint64_t>> total;
   std::vector<Route> by_route;
   std::vector<std::uint64_t> headroom;  // decisions by remaining share, from none to all

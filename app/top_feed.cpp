@@ -103,8 +103,8 @@ class TopFeed::Follower {
     }
   }
 
-  // Reads a message of the stream. Every few seconds it also requests the data that the stream lacks, right after a
-  // message, so that both describe the same second.
+  // Reads a message of the stream. Every few seconds, right after a message, it also requests the data that the stream
+  // lacks, so that both describe the same second.
   Result<void> take_second(const std::string& message, unsigned seconds) {
     if (!read_second(message, data_)) return failure(access_.address.text(), "message of the stream is not JSON");
     if (seconds == 0) {

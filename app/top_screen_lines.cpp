@@ -317,7 +317,7 @@ Line Screen::foot() const {
 std::vector<Line> Screen::body(const Size& size) const {
   if (shows_help_) return help();
   if (!looked_at_.empty()) return detail(size);
-  // Two tables below the limits, if there is room. The fewer limits there are, the longer these tables are.
+  // Two tables below the limits, if there is room. With fewer limits, these tables are longer.
   constexpr std::size_t least = 3;
   constexpr std::size_t most = 10;
   constexpr std::size_t min_body_lines = 14;

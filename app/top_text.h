@@ -29,14 +29,14 @@ using Line = std::vector<Span>;
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
 [[nodiscard]] std::string text_of(const Line& line);
 
-// Returns exactly `width` columns: truncated with a mark at the end, or padded with spaces.
+// Returns exactly `width` columns: text that is truncated with a mark at the end, or padded with spaces.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width, Charset charset);
 [[nodiscard]] std::string fitted_right(std::string_view text, std::size_t width, Charset charset);
 // Cuts a line to at most `width` columns.
 [[nodiscard]] Line cut(Line line, std::size_t width, Charset charset);
 
-// Returns one character per part of the last `slots` values, scaled to the highest; blank where there are no values
-// yet.
+// Returns one character for each group of the last `slots` values, scaled to the highest value, and a blank where there
+// are no values yet.
 [[nodiscard]] std::string sparkline(const std::vector<std::uint64_t>& values, std::size_t slots, std::size_t width,
                                     Charset charset);
 

@@ -1,4 +1,4 @@
-"""A benchmark starts and prints its figures; how good they are is not asked. The last argument: the build folder."""
+"""Tests that each benchmark starts and prints its figures, whatever they are. The last argument is the build folder."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 class Quick(unittest.TestCase):
     def figures(self, name, *lines):
-        """Each of the lines is printed; # stands for a figure, * for anything."""
+        """Asserts that each of the lines is printed; # stands for a figure, * for anything."""
         done = subprocess.run([ROOT / "script" / "bench", name, "--quick", "--in", folder], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for line in lines:

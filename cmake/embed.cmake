@@ -1,5 +1,6 @@
-# cmake -D FROM=file -D TO=file.cpp -D HEADER=frontend/x.h -D FUNCTION=name -P embed.cmake: a file as bytes of the
-# program, which FUNCTION returns. HEADER declares it, in the namespace of its folder of src.
+# cmake -D FROM=file -D TO=file.cpp -D HEADER=frontend/x.h -D FUNCTION=name -P embed.cmake
+# Embeds a file in the program as bytes that FUNCTION returns. HEADER declares it, in the namespace of its folder of
+# src.
 string(REGEX REPLACE "/.*" "" folder ${HEADER})
 file(READ ${FROM} bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" lines "${bytes}")

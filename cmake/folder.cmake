@@ -1,13 +1,13 @@
-# A folder of src: one target, and the folders it may see. docs/architecture.md has the table.
+# Defines a folder of src: one target, and the folders it may include. docs/architecture.md has the table.
 
-# Of what is compiled here, and of nobody who links it.
+# Applies to what is compiled here, not to targets that link to it.
 add_library(weir_warnings INTERFACE)
 if(WEIR_WARNINGS)
   target_compile_options(weir_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
     -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough)
-  # Clang sees names of other files of a folder as hidden, since they are compiled together, and reports what g++'s
-  # library uses of its own; the rest are warnings that g++ does not have.
+  # In a unity build, clang reports names as hidden by other files of the folder, and extensions that g++'s library
+  # uses. The other disabled warnings do not exist in g++.
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     target_compile_options(weir_warnings INTERFACE -Wno-shadow -Wno-deprecated-declarations -Wno-overlength-strings
       -Wno-missing-braces)
@@ -20,9 +20,9 @@ target_include_directories(weir_api INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(weir_api INTERFACE tl::expected)
 
 # weir_folder(core SOURCES a.cpp ... SEES other_folder ... LINKS other_project::library ...)
-# The files of a folder are compiled together, as one: most of the time goes into the headers that they all read. So what
-# is in their unnamed namespaces has names of its own in the folder. ONE_BY_ONE is for what is on the way of every
-# request: in a larger unit the compiler inlines less.
+# The files of a folder are compiled as a unity build, because most of the time goes into their common headers. Names in
+# their unnamed namespaces must therefore be unique in the folder. ONE_BY_ONE compiles each file separately, for code
+# that every request runs: in a larger unit the compiler inlines less.
 function(weir_folder name)
   cmake_parse_arguments(FOLDER "ONE_BY_ONE" "" "SOURCES;SEES;LINKS" ${ARGN})
   add_library(weir_${name} OBJECT ${FOLDER_SOURCES})

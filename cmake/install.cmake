@@ -1,10 +1,10 @@
-# What `cmake --install` puts where: headers, libraries, program, and how other projects find them
-# (find_package(weir COMPONENTS engine) and pkg-config). tests/package builds such projects. What comes along with the
-# program is in cmake/program_files.cmake.
+# Defines what `cmake --install` installs: headers, libraries, the program, and the files by which other projects find
+# them (find_package(weir COMPONENTS engine) and pkg-config). tests/package builds such projects.
+# cmake/program_files.cmake has the files that accompany the program.
 
 include(CMakePackageConfigHelpers)
 
-# Parts that can be installed apart (cmake/packages.cmake): the program, and what is for programs that are being written.
+# Components that can be installed separately (cmake/packages.cmake): the program, and the files for development.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 if(WEIR_PROGRAM)
   include(cmake/program_files.cmake)
@@ -20,7 +20,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 
-# A component of its own: what it is linked with is looked for only where it is asked for.
+# A separate component, so that its dependencies are looked for only if it is requested.
 if(WEIR_ENGINE)
   install(TARGETS weir_engine_library EXPORT weirEngineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT weirEngineTargets NAMESPACE weir:: DESTINATION ${package_dir})

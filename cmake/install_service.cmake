@@ -1,6 +1,6 @@
-# Run by `cmake --install`, and by script/package for a tree that moves: the configuration below ${prefix}, or where
-# ${config_dir} is if that is absolute, and the systemd unit, which names the program and the configuration. With
-# ${unit_prefix} the unit is for a tree that will be there.
+# Run by `cmake --install`, and by script/package for a relocatable tree. Installs the configuration below ${prefix}, or
+# in ${config_dir} if that is absolute, and the systemd unit, which names the program and the configuration. With
+# ${unit_prefix}, the unit is for a tree that will be moved there.
 
 if(NOT DEFINED unit_prefix)
   set(unit_prefix ${prefix})
@@ -12,7 +12,7 @@ if(NOT IS_ABSOLUTE ${config_dir})
   set(folder_in_unit ${unit_prefix}/${config_dir})
 endif()
 
-# What the administrator has changed stays. In a package dpkg sees to that.
+# Files that the administrator has changed are kept. In a package, dpkg takes care of that.
 foreach(file ${source}/deploy/weir.yaml ${made}/policy.yaml)
   get_filename_component(name ${file} NAME)
   if(EXISTS "$ENV{DESTDIR}${folder}/${name}")

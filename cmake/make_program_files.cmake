@@ -1,5 +1,5 @@
-# Run by the build: writes into ${folder} what ${program} prints about itself, and what a Debian package has to have.
-# ${emulator} runs the program if it was compiled for another architecture; it is empty otherwise.
+# Run by the build: writes what ${program} prints about itself, and the files that a Debian package must have, into
+# ${folder}. ${emulator} runs the program if it was compiled for another architecture; otherwise it is empty.
 
 function(print_to file)
   execute_process(COMMAND ${emulator} ${program} ${ARGN} OUTPUT_FILE ${folder}/${file} COMMAND_ERROR_IS_FATAL ANY)
@@ -18,7 +18,7 @@ foreach(section 1 5)
 endforeach()
 configure_file(${source}/deploy/debian/changelog.in ${folder}/changelog.Debian @ONLY)
 
-# Without the time and the name, so that the same program gives the same bytes.
+# Omits the time and the name, so that the same program produces the same bytes.
 file(GLOB pages ${folder}/man1/* ${folder}/man5/*)
 execute_process(COMMAND gzip -9n ${pages} ${folder}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
 file(REMOVE_RECURSE ${folder}/pages)

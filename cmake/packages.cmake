@@ -1,5 +1,5 @@
 # The Debian packages: weir, the program with its service, and libweir-dev, the libraries. script/package builds them.
-# They are components: what cmake/install.cmake installs is `development` unless it says otherwise.
+# Each is a component: what cmake/install.cmake installs is `development` unless it says otherwise.
 
 set(debian ${PROJECT_SOURCE_DIR}/deploy/debian)
 foreach(package weir:program libweir-dev:development)
@@ -7,7 +7,7 @@ foreach(package weir:program libweir-dev:development)
   list(GET package 0 name)
   list(GET package 1 component)
   set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/${name})
-  # Only in packages: elsewhere LICENSE says it.
+  # Only for packages; elsewhere LICENSE is enough.
   install(FILES ${debian}/copyright DESTINATION ${doc_dir} COMPONENT ${component}_package EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_BINARY_DIR}/program_files/changelog.Debian.gz DESTINATION ${doc_dir}
     COMPONENT ${component}_package EXCLUDE_FROM_ALL)
@@ -55,7 +55,7 @@ same program checks, explains, compares and replays them.")
 set(CPACK_DEBIAN_LIBWEIR_DEV_PACKAGE_NAME libweir-dev)
 set(CPACK_DEBIAN_LIBWEIR_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBWEIR_DEV_PACKAGE_DEPENDS libexpected-dev)
-if(WEIR_ENGINE)  # what the engine is linked with
+if(WEIR_ENGINE)  # the libraries that the engine is linked to
   string(APPEND CPACK_DEBIAN_LIBWEIR_DEV_PACKAGE_DEPENDS
     ", libfmt-dev, libhowardhinnant-date-dev, libssl-dev, libyaml-cpp-dev")
 endif()

@@ -1,5 +1,5 @@
-# What `cmake --install` brings beside the program: man pages and completions, which the program prints itself; its
-# configuration; the systemd unit; alerts, the dashboard, manifests and examples.
+# Defines what `cmake --install` installs with the program: man pages and completions, which the program prints itself;
+# its configuration; the systemd unit; alerts, the dashboard, manifests and examples.
 
 set(WEIR_DEB_REVISION 1 CACHE STRING "The revision of the Debian packages, behind the version")
 
@@ -14,8 +14,8 @@ add_custom_command(OUTPUT ${made}/made
   COMMENT "Man pages, completions, the first policy")
 add_custom_target(weir_program_files ALL DEPENDS ${made}/made)
 
-# In /usr, as a distribution has it, the configuration is in /etc; else it is below the prefix, as /usr/local/etc.
-# The folders of shells differ likewise.
+# With the prefix /usr, as in a distribution, the configuration is in /etc; otherwise it is below the prefix, such as
+# /usr/local/etc. The folders of the shells differ in the same way.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(config_dir /etc/weir)
   set(zsh_dir ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
@@ -24,7 +24,7 @@ else()
   set(zsh_dir ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 
-# In this file everything belongs to the program.
+# Everything in this file belongs to the program.
 function(install_for_program)
   install(${ARGN} COMPONENT program)
 endfunction()
@@ -41,7 +41,7 @@ install_for_program(FILES ${PROJECT_SOURCE_DIR}/deploy/grafana/weir.json DESTINA
 install_for_program(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/kubernetes DESTINATION ${CMAKE_INSTALL_DATADIR}/weir)
 install_for_program(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/weir.sysusers DESTINATION lib/sysusers.d RENAME weir.conf)
 
-# What depends on the prefix, which --prefix may have changed.
+# Installs the files that depend on the prefix, which --prefix may have changed.
 install(CODE "
   set(config_dir \"${config_dir}\")
   set(source \"${PROJECT_SOURCE_DIR}\")

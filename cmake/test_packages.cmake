@@ -1,5 +1,5 @@
-# Looks for the packages that the tests and benchmarks need and the program does not. What is not here is listed in
-# missing_test_packages, by the names of Debian's packages.
+# Looks for the packages that tests and benchmarks need and the program does not. Lists missing ones in
+# missing_test_packages, by the names of their Debian packages.
 
 set(missing_test_packages)
 set(needed)
@@ -14,7 +14,7 @@ if(WEIR_BENCH)
   list(APPEND needed benchmark_FOUND:libbenchmark-dev absl_FOUND:libabsl-dev)
 endif()
 if(needed)
-  find_package(gRPC CONFIG QUIET)  # pkg-config takes half a minute for it
+  find_package(gRPC CONFIG QUIET)  # pkg-config would take half a minute
   find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
   list(APPEND needed gRPC_FOUND:libgrpc++-dev GRPC_CPP_PLUGIN:protobuf-compiler-grpc)
 endif()

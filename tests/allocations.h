@@ -1,5 +1,5 @@
-// Counts every operator new of a test program, and makes one of them fail. It replaces them, so one file of a program
-// may include this, and no more.
+// Counts every call of operator new in a test program, and can make one fail. It replaces the operators, so only one
+// file of a program may include it.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 namespace {
 std::atomic<std::uint64_t> allocations{0};
 
-// After so many more, one allocation fails. On one thread.
+// Makes one allocation fail, after this many have succeeded. Applies to one thread.
 constexpr std::uint64_t no_failure = ~std::uint64_t{0};
 [[maybe_unused]] std::atomic<std::uint64_t> fail_in{no_failure};
-// True if that allocation was one that does not throw: std::stable_sort, for one, then does without its buffer.
+// True if the failed allocation was a non-throwing one: std::stable_sort, for example, then works without its buffer.
 [[maybe_unused]] std::atomic<bool> failed_without_throwing{false};
 
 bool counts_down_to_failure() noexcept {
@@ -30,7 +30,7 @@ void* counted(std::size_t bytes) noexcept {
 }
 }  // namespace
 
-// The other forms end in one of these. Where g++ inlines one of a pair, it takes free for a mismatch.
+// The other forms call one of these. When g++ inlines one of a pair, it mistakes free for a mismatch.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(std::size_t bytes) {
   if (void* memory = counted(bytes)) return memory;

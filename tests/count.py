@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ElementTree
 
 
 def kinds(folder):
-    """Test name -> kind."""
+    """Returns test name -> kind."""
     shown = subprocess.run(
         ["ctest", "--test-dir", folder, "--show-only=json-v1"], check=True, capture_output=True, text=True
     )
@@ -28,7 +28,7 @@ def kinds(folder):
 
 
 def outcome_of(case):
-    """passed, failed or skipped. ctest also marks as skipped what it could not start: that failed."""
+    """Returns passed, failed or skipped. ctest also marks tests that it could not start as skipped: these failed."""
     if case.find("failure") is not None or case.get("status") == "fail":
         return "failed"
     skipped = case.find("skipped")
@@ -38,7 +38,7 @@ def outcome_of(case):
 
 
 def outcomes(name, folder):
-    """(test, kind, outcome) of each test that was chosen."""
+    """Returns (test, kind, outcome) of each selected test."""
     kind = kinds(folder)
     results = ElementTree.parse(pathlib.Path(folder) / f"{name}.xml")
     for case in results.getroot().iter("testcase"):
@@ -50,7 +50,7 @@ def clock(seconds):
 
 
 def summary_of(times):
-    """The line with what each part took."""
+    """Returns the line with the time of each part."""
     parts = [(what, int(seconds)) for what, seconds in (time.rsplit("=", 1) for time in times)]
     return ", ".join(f"{what} {clock(seconds)}" for what, seconds in parts) + \
         f"; total {clock(sum(seconds for _, seconds in parts))}"

@@ -1,8 +1,9 @@
-# Read by ctest when it starts, so that a sanitizer's finding fails a test and not the build: adds the tests of one
-# executable of GoogleTest. The including file has set `program`, `folder` and `kind`.
+# Adds the tests of one GoogleTest executable. ctest reads this when it starts, so that a sanitizer's finding fails a
+# test and not the build. The including file sets `program`, `folder` and `kind`.
 #
-# A suite is one test, since to start a process takes longer than most of what is in it. Properties, stress tests and
-# what compares the script of Redis with the core take long: each is a test of its own, so that they run side by side.
+# A suite is one test, because starting a process takes longer than most suites. Properties, stress tests and
+# comparisons of the Redis script with the core take long, so each of these is a separate test, and they run in
+# parallel.
 
 if(NOT EXISTS "${program}")
   get_filename_component(name "${program}" NAME)
@@ -11,7 +12,7 @@ if(NOT EXISTS "${program}")
 endif()
 
 set(list "${program}.list")
-if("${program}" IS_NEWER_THAN "${list}")  # or there is no list
+if("${program}" IS_NEWER_THAN "${list}")  # otherwise there is no list
   execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE result TIMEOUT 60)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${program} --gtest_list_tests: ${result}")

@@ -1,4 +1,4 @@
-// Files that say at their top what has to be said about them: one mistake each, or none.
+// Test files whose first lines state the expected messages: one mistake per file, or none.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace weir {
 using Lines = std::vector<std::string>;
 using Files = std::vector<std::filesystem::path>;
 
-// In the order of their names.
+// Returns the files in the order of their names.
 inline Files files_of(const std::filesystem::path& folder) {
   Files files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());

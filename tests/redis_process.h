@@ -43,7 +43,7 @@ inline sockaddr_in local_address(std::uint16_t port) {
   return address;
 }
 
-// One that nobody listens on. Below the ephemeral ones; with room for a cluster's second port, 10,000 above.
+// Returns a port that is not in use, below the ephemeral ports, with room for a cluster's second port, 10,000 above it.
 inline std::uint16_t free_port() {
   static std::uint16_t next = static_cast<std::uint16_t>(10'000 + ::getpid() % 1'100 * 10);
   for (;; ++next) {
@@ -77,15 +77,15 @@ class RedisConnection {
   void send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;  // refused before it was all said: there is an answer yet
+      if (sent <= 0) return;  // rejected before all of it was sent; there is still an answer
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
 
-  // Says that nothing follows. Redis answers what it has, up to 64 KiB, and closes.
+  // Shuts down sending. Redis answers the commands it has, up to 64 KiB, and closes.
   void finish() { ::shutdown(socket_, SHUT_WR); }
 
-  // All that comes until the server closes.
+  // Reads everything until the server closes.
   std::string receive() {
     std::string answer;
     while (receive_some(answer)) {
@@ -93,7 +93,8 @@ class RedisConnection {
     return answer;
   }
 
-  // The reply to the last of `commands` in these bytes; good until the next. Throws when the server closes before.
+  // Returns the reply to the last of `commands` in these bytes, valid until the next call. Throws if the server closes
+  // first.
   wire::resp::Reply exchange(std::string_view bytes, std::size_t commands = 1) {
     send(bytes);
     received_.clear();
@@ -136,8 +137,8 @@ class RedisProcess {
  public:
   using Words = std::vector<std::string>;
 
-  // `options` as on the command line: {"--requirepass", "secret"}. `lines` of its configuration file, which a Sentinel
-  // writes to. Throws when it does not come up.
+  // `options` are those of the command line: {"--requirepass", "secret"}. `lines` are those of the configuration file,
+  // to which a Sentinel writes. Throws if it does not start.
   explicit RedisProcess(Words options = {}, const std::string& lines = {})
       : port_(free_port()), options_(std::move(options)) {
     std::ofstream(file()) << "port " << port_ << "\nbind 127.0.0.1\ndir " << folder() << "\nlogfile " << folder()
@@ -157,7 +158,7 @@ class RedisProcess {
   [[nodiscard]] std::string folder() const { return folder_.path().string(); }
   [[nodiscard]] std::string socket_path() const { return folder() + "/socket"; }
 
-  // Again, with what it remembers: nothing, unless the options say otherwise.
+  // Starts it again with the data that it has kept: none, unless the options say otherwise.
   void start() {
     const char* const named = std::getenv("WEIR_REDIS_SERVER");
     Words words{named == nullptr ? "redis-server" : named, file()};
@@ -175,21 +176,21 @@ class RedisProcess {
       throw std::runtime_error(words[0] + " does not start: script/setup installs redis-server");
     }
   }
-  // It is gone, with its connections, when this returns.
+  // When this returns, the process and its connections are gone.
   void kill() {
     if (process_ == 0) return;
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
     process_ = 0;
   }
-  // It stands still, with its connections, until resume().
+  // Suspends the process, but keeps its connections, until resume().
   void pause() const {
     ::kill(process_, SIGSTOP);
     ::waitpid(process_, nullptr, WUNTRACED);
   }
   void resume() const { ::kill(process_, SIGCONT); }
 
-  // Its reply, of an array the texts of its elements with spaces between; empty if there is none.
+  // Returns the reply; for an array, the texts of its elements, separated by spaces; empty if there is none.
   std::string ask(std::initializer_list<std::string_view> words) const {
     RedisConnection connection(socket_path());
     if (!connection.connected()) return {};
@@ -199,7 +200,7 @@ class RedisProcess {
       return {};
     }
   }
-  // All that a connection gets that says these bytes and no more.
+  // Sends exactly these bytes on a new connection and returns everything that it receives.
   [[nodiscard]] std::string ask_bytes(std::string_view bytes) const {
     RedisConnection connection(socket_path());
     connection.send(bytes);
@@ -225,7 +226,7 @@ class RedisProcess {
     arguments.push_back(nullptr);
     process_ = ::fork();
     if (process_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the test crashes
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // even if the test crashes
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(nowhere, STDOUT_FILENO);
     ::execvp(arguments[0], arguments.data());

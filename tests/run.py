@@ -1,8 +1,8 @@
-"""Runs ctest and shows how far it is. Arguments: NAME FOLDER CTEST_OPTION..., with the results in FOLDER/NAME.xml.
+"""Runs ctest and shows its progress. Arguments: NAME FOLDER CTEST_OPTION..., with the results in FOLDER/NAME.xml.
 
-On a terminal one line is rewritten: `test: release 212/387, 3 running, 4:10 (serve.soak.Soak 0:45)`, the longest that
-runs last. Elsewhere that line is printed every 30 seconds. Failed tests are printed with their output as soon as they
-end; skipped tests are left to count.py. Exits with the code of ctest.
+On a terminal one line is rewritten: `test: release 212/387, 3 running, 4:10 (serve.soak.Soak 0:45)`; the last part is
+the test that has run longest. Otherwise that line is printed every 30 seconds. Failed tests are printed with their
+output as soon as they end; skipped tests are left to count.py. Exits with the code of ctest.
 """
 
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-EVERY = float(os.environ.get("WEIR_PROGRESS_SECONDS", "30"))  # where there is no terminal
+EVERY = float(os.environ.get("WEIR_PROGRESS_SECONDS", "30"))  # if there is no terminal
 
 START = re.compile(r"^ *Start +\d+: (.+)$")
 RESULT = re.compile(r"^ *(?:(\d+)/(\d+) +)?Test +#\d+: (\S+) \.*(?:\.| )(.*)$")
@@ -31,10 +31,10 @@ class Progress:
     def __init__(self, name, out, now=time.monotonic):
         self.name, self.out, self.now = name, out, now
         self.begin = self.last_shown = now()
-        self.running = {}  # test -> when it was started
+        self.running = {}  # test -> its start time
         self.done, self.total, self.failed = 0, None, 0
         self.in_summary = False
-        self.is_shown = False  # a line that is to be rewritten
+        self.is_shown = False  # the line will be rewritten
 
     def read(self, line):
         if started := START.match(line):
@@ -45,7 +45,7 @@ class Progress:
         elif self.in_summary or SUMMARY.match(line):
             self.in_summary = True
         elif not QUIET.match(line):
-            self.print(line)  # what a failed test wrote
+            self.print(line)  # the output of failed tests
 
     def finish(self, line, result):
         done, total, test, outcome = result.groups()
@@ -105,7 +105,7 @@ def follow(pipe, progress):
 
 
 def main(name, folder, *options):
-    parallel = 2 * len(os.sched_getaffinity(0))  # most tests of the server wait; what computes counts as two (PROCESSORS)
+    parallel = 2 * len(os.sched_getaffinity(0))  # most tests wait; those that compute count as two (PROCESSORS)
     ctest = subprocess.Popen(
         ["ctest", "--test-dir", folder, "--parallel", str(parallel), "--output-on-failure", "--no-tests=error",
          "--output-junit", os.path.join(os.path.abspath(folder), f"{name}.xml"), *options],

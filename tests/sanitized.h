@@ -1,5 +1,6 @@
-// How many random cases a test runs. Each runs once in the optimised build, whole; under a sanitizer, which makes it
-// ten times as slow, a tenth of them shows what a sanitizer can find: memory, overflow and races, not wrong numbers.
+// The number of random cases that a test runs. The optimised build runs all of them. A sanitizer makes tests ten times
+// as slow, and a tenth of the cases is enough for what it can find: memory errors, overflow and races, not wrong
+// numbers.
 #pragma once
 
 #include <algorithm>

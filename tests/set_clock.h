@@ -1,4 +1,4 @@
-// A clock that shows what it is set to, for rooms that do not see ManualClock.
+// A clock that shows the time it is set to, for folders that may not include ManualClock.
 #pragma once
 
 #include <stop_token>

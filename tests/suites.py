@@ -13,7 +13,7 @@ import sys
 
 
 class Module:
-    """The classes of a file, and where the names it imports come from."""
+    """Returns the classes of a file, and the origins of the names it imports."""
 
     def __init__(self, path):
         tree = ast.parse(path.read_text(), path)
@@ -29,8 +29,8 @@ class Module:
                     self.imported[alias.asname or alias.name] = (node.module, alias.name)
 
     def ancestry(self, name, seen):
-        """(module, class) of a class and of all that it derives from, as far as the folder's files say.
-        (None, `unittest.TestCase`) where it comes to that."""
+        """Returns (module, class) of a class and of all its bases, as far as the folder's files define them, and (None,
+        `unittest.TestCase`) if that is one of them."""
         if name in self.classes:
             yield self, self.classes[name]
             for base in self.classes[name].bases:
@@ -59,7 +59,7 @@ def has_tests(node):
 
 
 def suites(folder):
-    """(file, class), in their order. A file without any is an error."""
+    """Returns (file, class) in order. A file without any is an error."""
     found = []
     seen = {}
     for path in sorted(pathlib.Path(folder).glob("*_test.py")):

@@ -2,9 +2,9 @@
 
     CLANG_TIDY BUILD [--OPTION...] PLACE...    options are passed to clang-tidy
 
-A unit is a file that the build compiles, or several that it compiles together. As many run side by side as there are
-cores. Findings are printed as they come, each once, and a line of progress now and then. Exits with 1 if there are any,
-or if there is no such unit. WEIR_LINT_TIMES=1 also prints what each unit took.
+A unit is a file that the build compiles, or several that it compiles together. As many units run in parallel as there
+are cores. Each finding is printed once, as soon as it is found, with a progress line from time to time. Exits with 1 if
+there are findings, or if there is no such unit. WEIR_LINT_TIMES=1 also prints the time of each unit.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ EVERY = 30  # seconds
 
 
 def sources_of(unit):
-    """The files that a unit is made of, relative to the tree; those made by the build are not."""
+    """Returns the files of a unit, relative to the tree, except generated ones."""
     files = re.findall(r'#include "(.+\.cpp)"', unit.read_text()) if "Unity" in unit.parts else [unit]
     for file in map(pathlib.Path, files):
         if file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / "build"):
@@ -29,7 +29,7 @@ def sources_of(unit):
 
 
 def units_of(build, places):
-    """The largest first: begun last, they would end alone."""
+    """Sorts the largest first: if they started last, they would run alone at the end."""
     commands = json.loads((build / "compile_commands.json").read_text())
     units = {}
     for unit in sorted({pathlib.Path(command["file"]) for command in commands}):
@@ -40,7 +40,7 @@ def units_of(build, places):
 
 
 def findings_of(said):
-    """Each finding is the line that names it and those that explain it."""
+    """Returns findings: each is the line that names it and those that explain it."""
     return [finding for finding in re.split(r"(?m)^(?=\S+:\d+:\d+: (?:error|warning): )", said)
             if re.match(r"\S+:\d+:\d+: ", finding)]
 

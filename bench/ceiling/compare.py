@@ -1,4 +1,5 @@
-"""Weir beside a server that answers a constant, on the same event loop and by the same codecs: what deciding costs.
+"""Compares Weir with a server that answers a constant, with the same event loop and codecs, to measure what deciding
+costs.
 
     compare.py [--quick] WEIR LOAD CONSTANT-SERVER
 

@@ -1,4 +1,4 @@
-"""Draws what admitted_over_time prints (standard input) as an SVG (standard output).
+"""Draws the output of admitted_over_time (standard input) as an SVG (standard output).
 
 One panel per algorithm: seven lines in one chart would hide each other. All panels share their axes and
 show the same offered load behind the algorithm's own line.
@@ -36,7 +36,7 @@ ADMITTED, SUSTAINED = "#0b6bcb", "#c2410c"
 
 
 def read_series(lines):
-    """Instants in seconds by series, in order of time, and the label of each series."""
+    """Returns the instants of each series in seconds, in order, and the label of each series."""
     instants, labels = {}, {}
     for row in csv.DictReader(lines):
         instants.setdefault(row["series"], []).append(float(row["seconds"]))
@@ -57,7 +57,7 @@ def line(x1, y1, x2, y2, colour, width=1.0, dash=None):
 
 
 class Panel:
-    """A chart of counts over time. Its own coordinates begin at its upper left corner."""
+    """A chart of counts over time. The origin of its coordinates is its upper left corner."""
 
     def __init__(self, highest):
         self._highest = highest

@@ -1,9 +1,9 @@
-"""Takes the pictures of the page: a real server, ten minutes of made-up traffic, Debian's Chromium.
+"""Takes the screenshots of the admin page, with a real server, ten minutes of synthetic traffic and Debian's Chromium.
 
   page_pictures.py PROGRAM VERSION FOLDER [SECONDS]
 
-The traffic of each second, the policy and the hashes of consumers are the same each time. What is measured on the way
-is not: times of day, the time of a decision, memory.
+The traffic of each second, the policy and the hashes of consumers are the same each time. Measured values differ: times
+of day, decision times, memory.
 """
 
 import itertools
@@ -29,7 +29,7 @@ USERS = [f"user-{number}" for number in range(400)]
 
 
 def rate_at(second):
-    """Requests in a second, outside of attacks: waves, as of a day that is ten minutes long."""
+    """Returns the requests in a second, outside of attacks: waves like those of a day, compressed into ten minutes."""
     return 320 + 180 * math.sin(second / 95) + 60 * math.sin(second / 31)
 
 
@@ -65,7 +65,7 @@ def requests_of(second):
 
 
 class Traffic:
-    """One array of queries four times a second, until the end of a `with`."""
+    """Sends one array of queries four times per second, until the end of the `with` block."""
 
     def __init__(self, weir):
         self.weir = weir

@@ -1,11 +1,11 @@
-"""The protocols: each client writes so many requests at once, and reads their answers."""
+"""The protocols. Each client writes a number of requests at once and reads the responses."""
 
 import socket
 import struct
 
 
 class Client:
-    """One connection. A protocol says how a request is written and where an answer ends."""
+    """One connection. A protocol defines how a request is written and where a response ends."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), 60)
@@ -13,7 +13,7 @@ class Client:
         self.received = b""
 
     def ask(self, users):
-        """One write; returns when all is answered, and all were admitted."""
+        """Sends everything with one write. Returns when all requests are answered, and fails if one was denied."""
         self.socket.sendall(b"".join(self.request(user) for user in users))
         for _ in users:
             while not (answer := self.take_answer()):
@@ -25,7 +25,7 @@ class Client:
                 raise SystemExit(f"instructions: not admitted: {answer!r}")
 
     def take(self, size):
-        """The first bytes of what was received, if there are so many."""
+        """Returns the first bytes received, if there are that many."""
         if len(self.received) < size:
             return b""
         taken, self.received = self.received[:size], self.received[size:]
@@ -71,12 +71,12 @@ class Throttle(Client):
 
 
 def field(number, payload):
-    """Of a protobuf message, of less than 128 bytes."""
+    """Encodes a field of a protobuf message, with less than 128 bytes."""
     return bytes([number << 3 | 2, len(payload)]) + payload
 
 
 class RateLimitService(Client):
-    """gRPC as a proxy speaks it on a connection that stays: after the first request, the header is six bytes."""
+    """gRPC as a proxy uses it on a persistent connection: after the first request, the header is six bytes."""
 
     DATA, HEADERS, SETTINGS, WINDOW_UPDATE = 0, 1, 4, 8
     END_STREAM, END_HEADERS, ACK = 1, 4, 1

@@ -1,11 +1,11 @@
-"""Counts the instructions that a request takes, by callgrind: those of the program and its libraries, not the kernel's.
+"""Counts the instructions per request with callgrind: those of the program and its libraries, not the kernel's.
 
-    count.py [--quick] WEIR [BATCH [JUDGE]]
+    count.py [--quick] WEIR [BATCH [EVALUATE]]
 
-WEIR serves on loopback. For each kind of request, so many are sent, and twice as many: the difference is free of all
-that does not belong to a request. Nothing else can differ: time stands still, the hash key is always the same, and
-a request is not sent before the server has come to rest after the last. BATCH does the same in one process, without
-a protocol; JUDGE too, by the public API and by what is beneath it. docs/benchmarks.md says what the kinds are.
+WEIR serves on loopback. For each kind of request, a number of requests is sent, and then twice as many: the difference
+contains only the cost of the requests. Nothing else can differ: time stands still, the hash key is always the same, and
+no request is sent until the server is idle again. BATCH does the same in one process, without a protocol; so does
+EVALUATE, through the public API and through the evaluator beneath it. docs/benchmarks.md describes the kinds.
 """
 
 import argparse
@@ -78,7 +78,8 @@ def count_kinds(program, policy, kinds, users, rounds, library):
 
 
 def count_process(name, command, requests, library):
-    """A program that ends by itself. The command: the program, how much it does once, and its other arguments."""
+    """Counts a program that ends by itself. The command is the program, how much it does at once, and its other
+    arguments."""
     program, unit, *words = command
     with tempfile.TemporaryDirectory(prefix="weir-instructions-") as folder:
         once, twice = (watched.run([program, POLICIES / "policy.yaml", str(units), *words], pathlib.Path(folder), library)

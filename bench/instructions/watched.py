@@ -1,4 +1,4 @@
-"""A program under callgrind, with a clock that stands still (stand_still.c)."""
+"""Runs a program under callgrind, with a clock that stands still (stand_still.c)."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ def instructions_in(counts):
 
 
 def run(command, folder, library):
-    """The instructions of a program, from start to end."""
+    """Returns the instructions of a program, from start to end."""
     counts = folder / "counts"
     with start(command, counts, library) as process:
         complaint = process.communicate(timeout=SECONDS)[1]
@@ -47,7 +47,7 @@ def until(condition, what):
 
 
 class Server:
-    """A server with one event loop that listens on `ports`, for the length of a `with`."""
+    """A server with one event loop that listens on `ports`, for the duration of a `with` block."""
 
     def __init__(self, command, ports, folder, library):
         self.counts = folder / "counts"
@@ -62,7 +62,8 @@ class Server:
         until(lambda: self.find_loop(tasks), "no thread waits for events")
 
     def listens_on(self, ports):
-        """By the system's list: to try a connection would leave traces in the server's memory."""
+        """Reads the system's list of sockets, because a connection attempt would leave traces in the server's memory.
+        """
         if self.process.poll() is not None:
             raise SystemExit(f"instructions: the server ended: {self.process.stderr.read().decode()}")
         time.sleep(0.05)
@@ -80,11 +81,11 @@ class Server:
         return "ep_poll" in wchan.read_text() or "epoll" in wchan.read_text()
 
     def rest(self):
-        """Waits until the event loop has nothing left to do: what it does next depends on no race."""
+        """Waits until the event loop is idle, so that its next steps depend on no race."""
         until(lambda: self.awaits_events(self.loop), "the server does not come to rest")
 
     def instructions(self):
-        """Since the last call."""
+        """Returns the instructions since the last call."""
         self.rest()
         self.control.sendall(b"!")
         if self.control.recv(1) != b"!":

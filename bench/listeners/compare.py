@@ -1,4 +1,4 @@
-"""Every listener against what people would put in its place, all in one run.
+"""Compares every listener with what people would use instead, all in one run.
 
     compare.py [--quick] WEIR RLS-BASELINE LOAD [NAME...]
 
@@ -44,7 +44,7 @@ def compare(name, weir, weir_load, peer, peer_load, peer_name="peer"):
 
 
 def resp(name, program, ask, peer_ask):
-    """`ask(port, command)` asks a server by the command, to which it adds a key and the numbers."""
+    """`ask(port, command)` sends requests to a server with the command, to which it adds a key and the numbers."""
     with servers.Folder() as folder, servers.weir(program, folder, "resp") as weir, servers.redis(folder) as redis:
         script = (servers.HERE / "gcra.lua").read_text()
         digest = subprocess.run(["redis-cli", "-p", str(redis.port), "SCRIPT", "LOAD", script], check=True,
@@ -79,7 +79,7 @@ def message(number, payload):
 
 
 def rate_limit_request(domain, *descriptors):
-    """What Envoy would send for one request, framed for gRPC."""
+    """Returns what Envoy would send for one request, framed for gRPC."""
     request = message(1, domain) + b"".join(
         message(2, b"".join(message(1, message(1, key) + message(2, value)) for key, value in entries))
         for entries in descriptors)
@@ -145,7 +145,7 @@ def check(options):
 
 
 def reserve_settle(options):
-    """By turns on one server: half of the requests reserve and half settle, against plain checks."""
+    """Compares reserve and settle, half of the requests each, with plain checks on the same server, in turns."""
     with servers.Folder() as folder, servers.weir(options.weir, folder, "http") as weir:
         compare("reserve+settle", weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "reserve"),
                 weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "check"), "two checks")

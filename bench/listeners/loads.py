@@ -1,4 +1,4 @@
-"""The clients of the comparison, on the second core. Each load gives (requests per second, p99 in ms, requests)."""
+"""The clients of the comparison, on the second core. Each load returns (requests per second, p99 in ms, requests)."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def wrk(port, script, seconds, *arguments):
 
 
 def h2load(port, requests, path, body, headers):
-    """The times are those of the last tenth: to write them down costs the client more than to ask."""
+    """The latencies are those of the last tenth, because recording them costs the client more than sending."""
     with tempfile.NamedTemporaryFile() as data, tempfile.NamedTemporaryFile("r") as log:
         data.write(body)
         data.flush()
@@ -54,6 +54,6 @@ def h2load(port, requests, path, body, headers):
 
 
 def load(program, port, seconds, *words):
-    """Our own client (bench/load), which is the limit of no server here."""
+    """Our own client (bench/load), which is not the bottleneck for any server here."""
     told = json.loads(run(program, port, "--seconds", seconds, *words))
     return told["rate"], told["p99_us"] / 1000, told["requests"]

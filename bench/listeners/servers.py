@@ -1,4 +1,4 @@
-"""The servers of the comparison: each on the first core, for the length of a `with`."""
+"""The servers of the comparison, each on the first core, for the duration of a `with` block."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ def free_port():
 
 
 def processor_seconds(pid):
-    """Of a process and its children."""
+    """Returns the processor time of a process and its children."""
     total = 0
     for task in [pid, *children(pid)]:
         fields = pathlib.Path(f"/proc/{task}/stat").read_text().rsplit(")", 1)[1].split()
@@ -33,7 +33,7 @@ def children(pid):
 
 
 class Served:
-    """A command that listens on `port`."""
+    """Runs a command that listens on `port`."""
 
     def __init__(self, command, port, **settings):
         self.port = port
@@ -83,7 +83,7 @@ def weir(program, folder, listener, policy="policy.yaml"):
 
 
 def nginx(folder, server, http=""):
-    """nginx with one worker; `server` is what its server block says."""
+    """nginx with one worker; `server` is the content of its server block."""
     port = free_port()
     config = folder / "nginx.conf"
     config.write_text(f"""

@@ -1,4 +1,4 @@
-"""The client of this folder, from Python: loads, and servers that take turns under them."""
+"""The client of this folder for Python: loads, and servers that take turns under them."""
 
 import json
 import statistics
@@ -9,7 +9,7 @@ CLIENT_CORE = "1"
 
 
 class Load:
-    """What the client sends; `options` come before the protocol, `words` after it."""
+    """Describes what the client sends. `options` come before the protocol, `words` after it."""
 
     def __init__(self, protocol, *words, connections=64, pipeline=1, **options):
         self.protocol, self.words, self.message = protocol, words, b""
@@ -17,7 +17,7 @@ class Load:
 
     @classmethod
     def grpc(cls, path, message, evaluate, **options):
-        """Four connections with a hundred calls each: as many as a proxy has for each of its threads."""
+        """Four connections with a hundred calls each, about as many as a proxy has per thread."""
         load = cls("grpc", path, connections=4, pipeline=100, evaluate=evaluate, **options)
         load.message = message
         return load
@@ -37,7 +37,7 @@ class Load:
 
 
 class Figures:
-    """Of the rounds of one server. `cpu` is its processor time per request, in microseconds."""
+    """Figures from the rounds of one server. `cpu` is its processor time per request, in microseconds."""
 
     def __init__(self, rounds):
         median = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
@@ -47,7 +47,7 @@ class Figures:
 
 
 def by_turns(program, quick, *contenders):
-    """Each contender is a server and a load. Their figures: the medians of rounds in which they take turns."""
+    """Each contender is a server and a load. Returns their figures: medians of rounds in which they take turns."""
     rounds, seconds = (1, 0.1) if quick else (5, 2.0)
     results = [[] for _ in contenders]
     for _ in range(rounds):

@@ -1,4 +1,5 @@
-"""One question at a time, in each protocol: whether it is admitted, and after how many seconds to come back."""
+"""Sends one request at a time in each protocol. Returns whether it is admitted, and the seconds to wait before a retry.
+"""
 
 import http.client
 import json
@@ -94,7 +95,7 @@ class Grpc(clients.RateLimitService):
 
 
 class RateLimitService(Grpc):
-    """Weir tells in Retry-After, the others until when their window is."""
+    """Weir sends Retry-After; the others send when their window ends."""
 
     def message(self, name, key):
         return messages.rate_limit_request("edge", (name, key))

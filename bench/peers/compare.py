@@ -1,4 +1,4 @@
-"""Weir beside its peers, each on the protocols that the two share, with the same client.
+"""Compares Weir with its peers, on the protocols that both support, with the same client.
 
     compare.py [--quick] WEIR LOAD CONSTANT-SERVER PEERS [NAME...]
 
@@ -41,7 +41,7 @@ class Comparison:
         self.lines = []
 
     def compare(self, name, protocol, weir, weir_load, peer, peer_load):
-        """One line, printed at the end; the whole figures now."""
+        """Stores one line to be printed at the end, and prints all figures now."""
         ours, theirs = by_turns(self.options.load, self.options.quick, (weir, weir_load), (peer, peer_load))
         print(f"{name} {protocol}: p99 {ours.p99:.2f} / {theirs.p99:.2f} ms, rounds {ours.spread} / {theirs.spread}/s, "
               f"client busy {ours.client_busy:.0%} / {theirs.client_busy:.0%}", flush=True)
@@ -94,7 +94,7 @@ class Comparison:
             self.admits("limitador", "RLS", lambda: asking.Limitador(peer.port))
 
     def constant(self):
-        """Where there is no peer at all."""
+        """Used if there is no peer at all."""
         with self.weir("resp") as weir, programs.constant(self.options.constant, "resp") as peer:
             self.compare("constant", "RESP-P64", weir, WEIR_RESP[64], peer, WEIR_RESP[64])
 

@@ -1,4 +1,4 @@
-"""Protobuf, as far as the peers' messages need it."""
+"""Encodes and decodes protobuf, as far as the peers' messages need it."""
 
 
 def varint(number):
@@ -10,7 +10,7 @@ def varint(number):
 
 
 def field(number, value):
-    """Of a message: bytes and text with their length, integers as they are."""
+    """Encodes the fields of a message: bytes and text with their length, integers as they are."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
@@ -18,7 +18,7 @@ def field(number, value):
 
 
 def read(message):
-    """The fields of a message, by number: lists of integers and bytes."""
+    """Returns the fields of a message by number, as lists of integers and bytes."""
     fields, at = {}, 0
 
     def take():
@@ -46,7 +46,7 @@ def read(message):
 
 
 def rate_limit_request(domain, *entries):
-    """Of Envoy's rate limit service, with one descriptor."""
+    """Encodes a request of Envoy's rate limit service, with one descriptor."""
     return field(1, domain) + field(2, b"".join(field(1, field(1, key) + field(2, value)) for key, value in entries))
 
 

@@ -1,4 +1,4 @@
-"""Weir and its peers, each on the first core, for the length of a `with`."""
+"""Weir and its peers, each on the first core, for the duration of a `with` block."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ COUNTERS = 2_000_000  # what a peer may keep, where it asks
 
 
 class WithRedis:
-    """A server and the Redis that it uses: their processor time counts together."""
+    """A server and the Redis that it uses, whose processor times are added."""
 
     def __init__(self, server, redis):
         self.port = server.port
@@ -27,7 +27,7 @@ class WithRedis:
 
 
 class Peer(servers.Served):
-    """It has nothing to save, and may take its time to stop: it is killed."""
+    """Kills the process: it has nothing to save, and may take long to stop."""
 
     def __exit__(self, *_):
         self.process.kill()
@@ -62,7 +62,7 @@ def redis():
 
 
 class Peers:
-    """Those that are in a folder, as build.sh makes them."""
+    """Returns the peers in a folder that build.sh has made."""
 
     def __init__(self, folder):
         folder = pathlib.Path(folder).absolute()

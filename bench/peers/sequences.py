@@ -1,7 +1,7 @@
-"""What a server admits of requests whose times are known, beside what a bucket of the same numbers admits.
+"""Compares what a server admits of requests at known times with what a bucket with the same numbers admits.
 
 burst   50 at once, of 20 an hour
-seam    10 a second: one as a second of the clock begins, 20 after 0.9 s, 20 after 1.1 s; four keys beside each other
+seam    10 per second: one at the start of a second, 20 after 0.9 s, 20 after 1.1 s; four keys at the same time
 steady  10 a second: 100, one every 20 ms
 retry   2 in 3 s: three at once, and another when the third was told to come back
 """
@@ -13,7 +13,7 @@ import asking
 
 
 def bucket(name, times):
-    """How many of these a bucket admits that is full at first."""
+    """Returns how many of these a bucket that is initially full admits."""
     burst, count, period = asking.LIMITS[name]
     level, last, admitted = float(burst), times[0], 0
     for at in times:
@@ -24,7 +24,7 @@ def bucket(name, times):
 
 
 class Sequence:
-    """Counts what is admitted. A server decides between a question and its answer, so `exact` may be two numbers."""
+    """Counts what is admitted. A server decides between a request and its response, so `exact` may be two numbers."""
 
     def __init__(self, make, name, key):
         self.asker, self.name, self.key = make(), name, key
@@ -93,7 +93,7 @@ def retry(make):
 
 
 def run(make, without=()):
-    """All at once, each with a key of its own. `without`: those that a server has no limit for."""
+    """Runs all sequences at once, each with its own key. `without` lists those for which a server has no limit."""
     wanted = [sequence for sequence in (burst, seam, steady, retry) if sequence.__name__ not in without]
     with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
         told = list(pool.map(lambda sequence: sequence(make), wanted))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the slices of one key cost the script: the server's time for one EVALSHA, by how many holders there are.
+"""Measures what the slices of one key cost the script: the server's time for one EVALSHA, by the number of holders.
 
     bench/redis/slices.py [CALLS]
 
-Starts a redis-server of its own. A decision asks for one unit; a message reports what a holder keeps, decides and
-grants, as a node's renewal does. The time is Redis's own (INFO commandstats); the round trip is over a unix socket, and
-has the answer in it: the value as it was, 40 bytes for each slice.
+Starts its own redis-server. A decision requests one unit; a message reports what a holder keeps, decides and grants,
+like a node's renewal. The time is measured by Redis (INFO commandstats). The round trip is over a unix socket and
+includes the reply, which is the previous value: 40 bytes per slice.
 """
 
 import pathlib
@@ -54,7 +54,7 @@ class Redis:
 
 
 def packed(numbers):
-    """An array as MessagePack, each number in eight bytes."""
+    """Encodes an array as MessagePack, each number in eight bytes."""
     return b"\xdd" + struct.pack(">I", len(numbers)) + b"".join(b"\xd3" + struct.pack(">q", one) for one in numbers)
 
 
@@ -66,7 +66,7 @@ def term(algorithm):
 
 
 def argument(algorithm, number=None):
-    """One decision, within a message about the first holder's slice if it has a number."""
+    """Encodes one decision, with a message about the first holder's slice if that has a number."""
     is_bucket = algorithm == BUCKET
     head = 4 if is_bucket else 5
     numbers = [int(is_bucket), 1, 0, 1 if number is None else 2] + ([] if is_bucket else [head + 1]) + term(algorithm)
@@ -90,7 +90,7 @@ def value(algorithm, holders):
 
 
 def measure(redis, digest, algorithm, holders, calls, with_message):
-    """Microseconds of a call, on the server and in all."""
+    """Returns the microseconds per call, on the server and in total."""
     redis.ask("SET", KEY, value(algorithm, holders))
     redis.ask("CONFIG", "RESETSTAT")
     begun = time.perf_counter()

@@ -1,14 +1,14 @@
-"""What limits that many nodes share ask of Redis: the arithmetic of the load, not its packets.
+"""Computes the load on Redis of limits that many nodes share. Nothing is sent.
 
   load.py [--quick] [--nodes N --rate N --keys N --exponent X --consistency exact|leased|approximate ...]
 
 Without --nodes: the cases of docs/scale.md. Prints one line for each case.
 
-Keys are asked for by Zipf's law, and requests come at random (Poisson). Keys of about the same rate form a class; of
-each class one key on one node is simulated, and counts for all of them. A leased key follows store/leased: four
-requests in a lease before the first message, slices as large as the demand of the last lease, spent for three quarters
-of it, renewed when a quarter of the units or of the time is left, returned when idle for half a lease. No limit is used
-up: one that is grants smaller slices and denies.
+Keys are requested by Zipf's law, and requests arrive at random (Poisson). Keys of about the same rate form a class; one
+key of each class is simulated on one node, and stands for all of them. A leased key follows store/leased: four requests
+in a lease before the first message, slices as large as the demand of the last lease, spent for three quarters of it,
+renewed when a quarter of the units or of the time remains, returned when idle for half a lease. No limit is exhausted:
+an exhausted limit would grant smaller slices and deny.
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Case:
 
 @dataclasses.dataclass
 class Usage:
-    """Of one key on one node, per second."""
+    """The load of one key on one node, per second."""
 
     requests: float
     trips: float  # requests that waited
@@ -57,19 +57,20 @@ class Usage:
 
 
 def exact(rate, case):
-    """A call is in flight for a round trip; what is asked meanwhile goes with the next one, equal questions as one."""
+    """A call is in flight for a round trip; requests that arrive during it go with the next call, and equal ones are
+    folded."""
     evaluations = (1 - math.exp(-rate * case.round_trip)) / case.round_trip
     return Usage(rate, rate, evaluations, folded=rate - evaluations)
 
 
 def approximate(rate, case):
-    """Keys that were asked for are exchanged every sync; units are out for four syncs after the last one."""
+    """Requested keys are exchanged every sync; their units are leased for four syncs after the last exchange."""
     messages = (1 - math.exp(-rate * case.sync)) / case.sync
     return Usage(rate, 0, messages, holding=1 - math.exp(-rate * 4 * case.sync), remembered=1 - math.exp(-rate * 4 * case.sync))
 
 
 class LeasedKey:
-    """The record of one key in store/leased/slice_table.h, under random requests."""
+    """Simulates the record of one key in store/leased/slice_table.h, under random requests."""
 
     def __init__(self, rate, case, seed):
         self.rate, self.case, self.random = rate, case, random.Random(seed)
@@ -98,7 +99,7 @@ class LeasedKey:
         self.rest = self.total = kept
 
     def return_idle(self, until):
-        """Half a lease without a request, or the end of its time: what is left goes back."""
+        """After half a lease without a request, or when the slice expires, the rest is returned."""
         due = min(self.used_at + self.case.lease / 2, self.ends)
         if self.rest > 0 and self.answer is None and due < until:
             self.messages += 1
@@ -149,7 +150,7 @@ def leased(rate, case, quick):
 
 
 def classes(case):
-    """(keys, share of the requests of one of them), by rank; the first keys stand for themselves."""
+    """Returns (keys, share of the requests of one of them), by rank; the first keys are their own classes."""
     found, first, total = [], 1, 0.0
     while first <= case.keys:
         last = min(case.keys, max(first, int(first * 1.15)))
@@ -161,7 +162,8 @@ def classes(case):
 
 
 def cost_of_slices(holders):
-    """Microseconds for what is asked about a key with so many slices out: the measured points, joined by lines."""
+    """Returns the microseconds for a request about a key with this many slices, interpolated between measured points.
+    """
     points = ((0, DECISION),) + SLICES
     for (low, cost), (high, more) in zip(points, points[1:]):
         if holders <= high:
@@ -189,7 +191,7 @@ def simulate(case, quick):
 
 
 def bound(case):
-    """Over the limit, in percent, and for how long what others hold may be missing, in seconds."""
+    """Returns the excess over the limit in percent, and for how many seconds units that others hold may be missing."""
     if case.consistency == "approximate":
         allowance = case.limit // (4 * case.nodes)
         return 100 * case.nodes * allowance / case.limit, 4 * case.sync

@@ -1,4 +1,4 @@
-"""Replays a generated log against three limits, beside `wc -l` and gawk counting requests per address.
+"""Compares replaying a generated log against three limits with `wc -l` and with gawk counting requests per address.
 
     compare.py [--quick] FOLDER-OF-THE-PROGRAMS
 
@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(command):
-    """Seconds on the processor, seconds on the wall, and what it printed."""
+    """Returns seconds of processor time, seconds of wall time, and the output."""
     start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "LC_ALL": "C"}) as process:
         output = process.stdout.read()

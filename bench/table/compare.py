@@ -1,7 +1,7 @@
 """compare.py [--quick] BUILD [NAME=PROGRAM]...: Weir's keyed table against hash maps behind locks, in one run.
 
-BUILD holds the compiled table_contender and table_workload. NAME is governor or go_rate, and an empty
-PROGRAM says that it is not present. docs/benchmarks.md says what is compared and why it is fair.
+BUILD contains the compiled table_contender and table_workload. NAME is governor or go_rate; an empty PROGRAM means that
+it is not present. docs/benchmarks.md describes what is compared and why it is fair.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def contenders_in(build, foreign_programs):
 
 
 def refuse_little_memory():
-    """All contenders hold ten million keys side by side."""
+    """All contenders hold ten million keys at the same time."""
     needed = 8
     with open("/proc/meminfo", encoding="ascii") as meminfo:
         available = next(int(line.split()[1]) for line in meminfo if line.startswith("MemAvailable:")) / 2**20

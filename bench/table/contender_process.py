@@ -1,4 +1,4 @@
-"""A contender in a process of its own, told what to do line by line (see contender_main.cpp)."""
+"""A contender in its own process, controlled by lines of text (see contender_main.cpp)."""
 
 import dataclasses
 import subprocess
@@ -26,7 +26,7 @@ class ContenderProcess:
         self._process.wait()
 
     def fill(self):
-        """Bytes per key: the worst on the way, and with all keys in."""
+        """Returns the bytes per key: the maximum while filling, and with all keys present."""
         worst, final = self._ask("fill").split()
         return float(worst), float(final)
 
@@ -34,12 +34,12 @@ class ContenderProcess:
         self._ask(f"exhaust {stride}")
 
     def run(self, first, count, threads):
-        """Nanoseconds of wall time and of time on a core, and how many were admitted."""
+        """Returns nanoseconds of wall time and of processor time, and how many were admitted."""
         wall, cpu, admitted = self._ask(f"run {first} {count} {threads}").split()
         return int(wall), int(cpu), int(admitted)
 
     def grow(self):
-        """Nanoseconds of the longest single insert."""
+        """Returns the nanoseconds of the longest single insert."""
         return int(self._ask("grow"))
 
     def _ask(self, order):

@@ -1,4 +1,4 @@
-"""The workloads of the table comparison, and what each contender did under one."""
+"""The workloads of the table comparison, and the results of each contender."""
 
 import contextlib
 import dataclasses
@@ -13,7 +13,7 @@ THREADS = (1, 2)
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    """How much is measured."""
+    """The amount of work to measure."""
     rounds: int = 5
     growths: int = 3
     decisions_per_round: int = 1 << 21
@@ -29,13 +29,13 @@ class Workload:
     kind: str
     keys: int
     burst: int
-    # Every so many keys are used up beforehand, where the workload itself would deny nobody.
+    # One key in this many is exhausted beforehand, if the workload itself would deny none.
     exhausted_stride: int = 0
 
 
 @dataclasses.dataclass
 class Outcome:
-    """Of one contender under one workload."""
+    """The result of one contender under one workload."""
     extent: Extent
     worst_bytes_per_key: float = 0.0
     admitted: int = 0
@@ -46,14 +46,14 @@ class Outcome:
         return statistics.median(self.times[threads]) / self.extent.decisions_per_round
 
     def spread(self, threads):
-        """How far apart the rounds lie, as a share of the median."""
+        """The spread of the rounds, as a fraction of the median."""
         times = self.times[threads]
         return (max(times) - min(times)) / statistics.median(times)
 
 
 @contextlib.contextmanager
 def key_sequence(workload, count, workload_program):
-    """A path to so many key numbers, in memory."""
+    """Writes this many key numbers to a file in memory and returns its path."""
     descriptor = os.memfd_create(workload.kind)
     try:
         subprocess.run([workload_program, workload.kind, str(workload.keys), str(count)],
@@ -64,8 +64,8 @@ def key_sequence(workload, count, workload_program):
 
 
 def measure(extent, workload, contenders, workload_program):
-    """Outcomes by name. All contenders stay alive, filled, and take turns, so that a busy spell of the
-    machine falls on all of them; each gets the same slices of the same sequence."""
+    """Returns outcomes by name. All contenders stay alive and filled, and take turns, so that a busy period of the
+    machine affects all of them; each gets the same slices of the same sequence."""
     outcomes = {contender.name: Outcome(extent) for contender in contenders}
     with contextlib.ExitStack() as stack:
         # The first slice is for warming up, then one per measurement.
@@ -93,17 +93,19 @@ def measure(extent, workload, contenders, workload_program):
 
 
 def refuse_unequal_work(extent, workload, outcomes):
-    """Refill is too slow to matter, so all must have admitted the same, or they did not do the same."""
+    """Refill is too slow to matter, so all contenders must admit the same number; otherwise they did not do the same
+    work."""
     counts = {name: outcome.admitted for name, outcome in outcomes.items()}
     if max(counts.values()) - min(counts.values()) > 0.001 * extent.decided:
         raise SystemExit(f"table: {workload.title}: the contenders disagree on how many to admit: {counts}")
 
 
 def longest_insert(extent, workload, contender, workload_program):
-    """Nanoseconds of the longest single insert on the way from nothing to all keys, in the best of the runs.
+    """Returns the nanoseconds of the longest single insert from empty to all keys, in the best of the runs.
 
-    Where the machine is shared, its owner's interruptions count as the thread's own time. They fall on other inserts
-    in each run; what the contender does itself comes again every time."""
+    On a shared machine, interruptions count as the thread's own time. They hit different inserts in each run; what the
+    contender does itself recurs every time.
+    """
     longest = []
     for _ in range(extent.growths):
         with (key_sequence(workload, 1, workload_program) as sequence,

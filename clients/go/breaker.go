@@ -27,7 +27,7 @@ const (
 //     maxInterval.
 //  4. A request canceled by its caller counts as neither success nor failure.
 //
-// 0 failures disable it.
+// If the number of failures is 0, the breaker is disabled.
 type breaker struct {
 	failures      int
 	firstInterval time.Duration

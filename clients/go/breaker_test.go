@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// breakerTest is a breaker on a clock of its own, without chance.
+// breakerTest is a breaker on a manual clock, without randomness.
 type breakerTest struct {
 	*breaker
 	t       *testing.T

@@ -30,7 +30,7 @@ const (
 // Options of a Client. Zero values select the defaults.
 type Options struct {
 	URL     string        // http://host:port, https://host:port or unix:/path; by default http://127.0.0.1:8080
-	Timeout time.Duration // for an answer; by default 250 ms
+	Timeout time.Duration // for a response; by default 250 ms
 	Fail    Fail          // by default Open
 	Token   string        // for a listener with a token_file
 	TLS     *tls.Config
@@ -54,7 +54,7 @@ const (
 	maxIdle     = 64 // connections
 	maxResponse = 1024 * 1024
 	idleTimeout = 70 * time.Second // the server closes idle connections after 75 s
-	dialTimeout = 10 * time.Second // upper bound, besides the context
+	dialTimeout = 10 * time.Second // an upper bound in addition to the context
 )
 
 // Client is a client of Weir. It is safe for concurrent use.
@@ -134,8 +134,8 @@ func (c *Client) Peek(ctx context.Context, query Query) Verdict {
 	return verdict
 }
 
-// Report charges the query's cost even if it exceeds the limit. With an id it may be repeated and is charged once;
-// without one it is never sent again.
+// Report charges the query's cost even if it exceeds the limit. A report with an id may be repeated and is charged
+// once; one without an id is never sent again.
 func (c *Client) Report(ctx context.Context, query Query, id string) (Settlement, error) {
 	m, err := query.encode()
 	if err != nil {
@@ -222,7 +222,7 @@ func (c *Client) tell(err error) {
 	switch {
 	case c.options.OnError != nil:
 		c.options.OnError(err)
-	case isRefusal: // clients can cause it: at most one line per second
+	case isRefusal: // clients can cause it, so at most one line per second is logged
 		now := time.Now().Unix()
 		if c.refusalLogged.Swap(now) != now {
 			log.Printf("weir: %v", err)

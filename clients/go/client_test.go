@@ -16,7 +16,7 @@ import (
 
 const testTimeout = 10 * time.Second
 
-// fakeWeir answers with a status and a body by the path of what it is sent, and keeps what that was.
+// fakeWeir responds to each path with a configured status and body, and records the requests.
 type fakeWeir struct {
 	*httptest.Server
 	mutex  sync.Mutex
@@ -175,7 +175,7 @@ func TestADeniedReserveIsAnErrorWithItsVerdict(t *testing.T) {
 	}
 }
 
-// behind is a request to a handler behind the middleware, which keeps what was asked about it.
+// behind sends a request to a handler behind the middleware, and records the query.
 func behind(t *testing.T, client *Client, options MiddlewareOptions, next http.HandlerFunc) *httptest.Server {
 	server := httptest.NewServer(client.Middleware(options)(next))
 	t.Cleanup(server.Close)

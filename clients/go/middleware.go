@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// MiddlewareOptions of a Middleware. Zero values select the defaults.
+// MiddlewareOptions configures a Middleware. Zero values select the defaults.
 type MiddlewareOptions struct {
 	// Query may change the query, for example to set the user or the cost.
 	Query func(*http.Request, *Query)
 	// Headers names the headers to send; by default all.
 	Headers []string
-	// MaxWait is the maximum time in a queue; by default 5 s. Negative: requests never wait.
+	// MaxWait is the maximum time in a queue; by default 5 s. If it is negative, requests never wait.
 	MaxWait time.Duration
 	// Reserve reserves the cost, which concurrency limits need. It is settled through ReservationFrom(ctx) or when the
 	// handler returns.
@@ -75,7 +75,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := context.WithValue(r.Context(), verdictKey, verdict)
 	if reservation != nil {
-		defer reservation.Finish() // also if the client disconnects: it is not refunded
+		defer reservation.Finish() // even if the client disconnects: it is not refunded
 		ctx = context.WithValue(ctx, reservationKey, reservation)
 	}
 	if verdict.Delay > 0 {

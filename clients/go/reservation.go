@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ReserveOptions of one reserve.
+// ReserveOptions configures one reserve.
 type ReserveOptions struct {
 	Lease time.Duration // lifetime of the receipt; by default the server's, ten minutes
 	// ID makes the reserve repeatable: a reserve with the same id is not charged again while the receipt is open. Never
@@ -30,7 +30,7 @@ type Reservation struct {
 	query         Query
 	reserved      uint64
 	reportID      string // for costs without a receipt
-	isUnavailable bool   // at the reserve
+	isUnavailable bool   // true if Weir was unavailable at the reserve
 	isOver        atomic.Bool
 }
 
@@ -90,8 +90,8 @@ func (c *Client) WithReservation(ctx context.Context, query Query, work func(*Re
 	return nil
 }
 
-// Settle corrects the reserved cost to the actual cost. Where there is no receipt, it reports the excess over the
-// estimate; if Weir was unavailable at the reserve, it reports all of it and passes a failure to Options.OnError.
+// Settle corrects the reserved cost to the actual cost. For limits without a receipt, it reports the excess over the
+// estimate; if Weir was unavailable at the reserve, it reports the whole cost, and passes a failure to Options.OnError.
 func (r *Reservation) Settle(ctx context.Context, actual uint64) (Settlement, error) {
 	settlement, err := r.settle(ctx, actual)
 	if err == nil {
@@ -175,8 +175,8 @@ func (r *Reservation) Extend(ctx context.Context, lease time.Duration) (Settleme
 	return r.client.Extend(ctx, r.Receipt, lease)
 }
 
-// Close releases the reservation, unless settled or released before. A failure goes to Options.OnError: the receipt
-// then expires, and the cost stays charged.
+// Close releases the reservation, unless it was settled or released before. A failure goes to Options.OnError: the
+// receipt then expires, and the cost stays charged.
 func (r *Reservation) Close() {
 	if r.isOver.Load() {
 		return
@@ -187,7 +187,7 @@ func (r *Reservation) Close() {
 	}
 }
 
-// Finish settles at the reserved cost, unless settled or released before. A failure goes to Options.OnError.
+// Finish settles at the reserved cost, unless it was settled or released before. A failure goes to Options.OnError.
 func (r *Reservation) Finish() {
 	if r.isOver.Load() {
 		return

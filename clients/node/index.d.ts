@@ -128,8 +128,8 @@ export class Reservation {
   readonly receiptEndsMs: number | null;
   /** Limits charged without a receipt. */
   readonly notKept: string[];
-  /** Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
-   * unavailable at the reserve, reports all of it and passes a failure to `onError`. */
+  /** Settles at the actual cost. For limits without a receipt, reports the excess over the estimate; if Weir was
+   * unavailable at the reserve, reports the whole cost and passes a failure to `onError`. */
   settle(actual: number): Promise<Settlement>;
   release(): Promise<Settlement>;
   extend(leaseMs?: number): Promise<Settlement>;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Three nodes and a Redis on this machine: what clients see while Redis is there, when it is killed, and afterwards.
+# Three nodes and a Redis on this machine: what clients see while Redis is running, when it is killed, and afterwards.
 #   examples/cluster/run.sh      needs redis-server and curl; README.md explains what it prints
 # WEIR is the program, by default the one of script/build. PORT is the first of the ports that are used, up to PORT+13.
 set -euo pipefail
@@ -25,7 +25,7 @@ clean_up() {
 trap clean_up EXIT
 
 for program in redis-server redis-cli curl "$weir"; do
-  command -v "$program" >/dev/null || die "$program is not there"
+  command -v "$program" >/dev/null || die "$program is not installed"
 done
 
 # await WHAT COMMAND...: until it succeeds, for at most ten seconds.
@@ -114,20 +114,20 @@ ask_all() {
 start_redis
 for node in "${nodes[@]}"; do start_node "$node"; done
 await_nodes uses_redis
-echo "Redis and three nodes. Each user may do 12 requests an hour on each path; $requests go to the nodes in turn."
+echo "Redis and three nodes. Each user may send 12 requests per hour to each path; $requests go to the nodes in turn."
 
-echo "Redis is there, alice asks:"
+echo "Redis is running; alice sends requests:"
 ask_all alice
 
 kill_redis
 await_nodes misses_redis
-echo "Redis is killed, bob asks:"
+echo "Redis is killed; bob sends requests:"
 ask_all bob
 
 start_redis
 began=$(date +%s%N)
 await_nodes uses_redis
-echo "Redis is back, and used again after $((($(date +%s%N) - began) / 1000000)) ms; bob asks again:"
+echo "Redis is back, and used again after $((($(date +%s%N) - began) / 1000000)) ms; bob sends requests again:"
 ask_all bob
 echo "and carol:"
 ask_all carol

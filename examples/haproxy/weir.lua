@@ -103,7 +103,7 @@ core.register_action("weir_fields", { "http-res" }, function(txn)
   for name, values in pairs(txn:get_priv() or {}) do txn.http:res_set_header(name, values[1]) end
 end)
 
--- Runs at the end of a request, however it ends, also if the client disconnects. A filter cannot wait for a response,
+-- Runs at the end of a request, however it ends, even if the client disconnects. A filter cannot wait for a response,
 -- so a task does.
 local function release(receipt)
   local headers = { ["host"] = { "localhost" }, ["content-type"] = { "application/json" } }

@@ -1,7 +1,7 @@
 """A language model's server that needs no model: it answers chat completions in the usual shape, plain or streamed.
 
 Its answer repeats the last message. A word is a token. It stops at `max_tokens`, of the prompt and the answer together.
-A client that sends `x-seconds` gets its answer so much later.
+A client that sends `x-seconds` gets its answer that much later.
 """
 
 import http.server

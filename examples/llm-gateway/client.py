@@ -24,7 +24,7 @@ def ask(port, method, target, body=None, headers=None):
 
 
 def chat(user, words, max_tokens, stream=False, seconds=0):
-    """What a request of so many words came to: (status, what to print)."""
+    """Returns the result of a request with this many words: (status, text to print)."""
     message = {"role": "user", "content": " ".join(["word"] * words)}
     status, headers, body = ask(
         GATEWAY, "POST", "/v1/chat/completions",
@@ -70,6 +70,6 @@ if __name__ == "__main__":
     await_end("alice")
     await_end("bob")
     spent = json.loads(ask(BACKEND, "GET", "/spent")[2])
-    say("spent, as the backend has it, and left this minute, as Weir has it:",
+    say("spent (reported by the backend) and left this minute (reported by Weir):",
         [f"{user}: {spent[user]} spent, {left('tokens-per-minute', user)} left" for user in sorted(spent)])
-    print(f"left to the team this month: {left('tokens-per-month', 'research')}")
+    print(f"left for the team this month: {left('tokens-per-month', 'research')}")

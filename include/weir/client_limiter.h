@@ -36,9 +36,9 @@ class ClientLimiter {
   [[nodiscard]] bool acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
   // Applies a server response. After a denial, nothing is sent for the duration of its Retry-After. After a RateLimit
-  // with nothing remaining, nothing is sent until more is available; after one with something remaining, no more than
-  // that is sent until then. Responses only add restrictions, in any order: none permits what another forbids. Invalid
-  // fields are ignored.
+  // field, no more than what it says remains is sent until more becomes available. If nothing remains, nothing is sent
+  // until then. Responses only add restrictions, in any order: none permits what another forbids. Invalid fields are
+  // ignored.
   void learn(const Answer& answer);
 
   // Returns the instant before which the server's responses forbid sending; now when sending is allowed.

@@ -40,7 +40,7 @@ class WallClock final : public Clock {
   std::unique_ptr<Discipline> discipline_;
 };
 
-// Time that moves only by set() and advance(). Waiters wake when it reaches their deadline.
+// Time that advances only through set() and advance(). Waiters wake when it reaches their deadline.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Instant start = Instant{}) : now_(start) {}

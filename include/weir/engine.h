@@ -94,14 +94,14 @@ class Engine {
   struct [[nodiscard]] Reservation {
     Verdict verdict{};
     Receipt receipt{};                    // empty if denied, or if no charge can be corrected
-    std::optional<Instant> ends{};        // when the receipt of the first limit expires; the charge stays
+    std::optional<Instant> ends{};        // when the first of the limits' receipts expires; the charge stays
     std::vector<std::string> not_kept{};  // limits charged without a receipt because too many are open
 
     [[nodiscard]] explicit operator bool() const noexcept { return verdict.admitted; }
   };
 
-  // Like evaluate(), but the charge can be corrected until the receipt expires: after `lasts`, or if that is zero, as
-  // the limits configure. Repeating a reserve with an `id` that is open charges nothing and returns the same receipt.
+  // Like evaluate(), but the charge can be corrected until the receipt expires, `lasts` from now (zero: the limits'
+  // own lifetime). Repeating a reserve with an `id` that is open charges nothing and returns the same receipt.
   Reservation reserve(const Query& query, Duration lasts = Duration::zero(), std::string_view id = {});
 
   // Like evaluate(), but concurrency limits hold their units until the receipt is released. Other limits are charged
@@ -144,10 +144,10 @@ class Engine {
     std::uint64_t denied = 0;
     std::uint64_t blocked = 0;      // denied by a penalty
     std::uint64_t warned = 0;       // admitted with a warning
-    std::uint64_t uncharged = 0;    // would have admitted, but another limit denied
+    std::uint64_t uncharged = 0;    // would have admitted, but another limit denied the request
     std::uint64_t would_deny = 0;   // for a limit in `mode: shadow`
     std::uint64_t without_key = 0;  // skipped: the request has no key
-    std::uint64_t shared_key = 0;   // part of the other counts: requests without a key that share one counter
+    std::uint64_t shared_key = 0;   // requests without a key that share one counter; included in the other counts
     std::uint64_t unlimited = 0;    // requests of a tier without a limit
     std::uint64_t candidate_agrees = 0;
     std::uint64_t candidate_newly_denied = 0;

@@ -68,7 +68,7 @@ class KeyedLimiter {
   [[nodiscard]] bool admit(std::string_view key, Cost cost = Cost{1});
   void admit(std::span<const Request> requests, std::span<bool> admitted);
 
-  // What check(key, cost) would return; for a concurrency limit, what reserve(key, cost) would. Charges nothing.
+  // Returns what check(key, cost) would; for a concurrency limit, what reserve(key, cost) would. Charges nothing.
   [[nodiscard]] Decision peek(std::string_view key, Cost cost = Cost{1}) const;
 
   // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and when a stop is

@@ -73,8 +73,8 @@ class Limit {
   static Result<Limit> leaky_bucket(BucketNumbers numbers);
   static Result<Limit> leaky_bucket(QueueNumbers numbers);
   static Result<Limit> fixed_window(WindowNumbers numbers);
-  // Windows that follow the dates of a calendar, which must outlive the limit. For Weir's own policies: the public
-  // headers offer no calendar.
+  // Windows that follow the dates of a calendar, which must outlive the limit. Used only by Weir's own policies: the
+  // public headers offer no calendar.
   static Result<Limit> fixed_window(std::uint64_t limit, const core::Calendar& calendar);
   static Result<Limit> sliding_window_log(WindowNumbers numbers);
   static Result<Limit> sliding_window_counter(WindowNumbers numbers);

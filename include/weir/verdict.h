@@ -88,7 +88,7 @@ struct [[nodiscard]] Verdict {
 
   bool has_fields_ = false;
   bool is_concurrency_ = false;  // a concurrency limit: the end of a hold cannot be predicted
-  std::uint32_t number_ = 0;     // number of the limit
+  std::uint32_t number_ = 0;     // index of the limit
   Duration window_{};
   std::vector<std::string_view> also_denying_{};  // besides `limit`
   std::shared_ptr<const void> names_{};           // owns the memory that the views refer to

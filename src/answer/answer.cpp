@@ -144,7 +144,7 @@ const DescriptorStatus* DescriptorVerdict::tightest() const noexcept {
   const DescriptorStatus* found = nullptr;
   for (const DescriptorStatus& status : statuses) {
     if (status.kind != DescriptorStatus::Kind::limited) continue;
-    if (admitted && !status.admitted) continue;  // an exhausted quota, for which another quota admitted
+    if (admitted && !status.admitted) continue;  // an exhausted quota that another quota replaced
     if (found == nullptr || is_tighter(status, *found)) found = &status;
   }
   return found;

@@ -52,7 +52,7 @@ void append_denial(std::string& out, const policy::Ruleset& ruleset, const engin
 
 // The verdict on the descriptors of one request. Views into its batch.
 struct DescriptorVerdict {
-  // `i` is the number of the request in a finished batch.
+  // `i` is the index of the request in a finished batch.
   DescriptorVerdict(const engine::EvaluationBatch& batch, std::size_t i) noexcept
       : domain(batch.domain(i)),
         statuses(batch.statuses(i)),
@@ -79,7 +79,7 @@ struct DescriptorVerdict {
 void append_denial(std::string& out, const DescriptorVerdict& verdict);
 
 // Descriptor metadata as envoyproxy/ratelimit returns it: `metadata` merges the metadata of all limited descriptors
-// that passed. Maps are merged; of two values with the same name the first wins.
+// that were admitted. Nested maps are merged; if two values have the same name, the first wins.
 [[nodiscard]] bool has_metadata(const DescriptorVerdict& verdict) noexcept;
 // Appends the fields of a google.protobuf.Struct.
 void append_metadata_struct(std::string& out, const DescriptorVerdict& verdict);

@@ -19,7 +19,7 @@ struct Scale {
 
 template <std::size_t Bounds>
 struct HistogramTotals {
-  std::array<std::uint64_t, Bounds + 1> counts{};  // per bucket, not cumulative; the last is beyond all bounds
+  std::array<std::uint64_t, Bounds + 1> counts{};  // per bucket, not cumulative; the last is above all bounds
   std::uint64_t sum = 0;
 
   [[nodiscard]] std::uint64_t count() const noexcept {

@@ -40,7 +40,7 @@ class ObjectPool {
   std::vector<T*> idle_;  // last released, first acquired: its memory is most likely cached
 };
 
-// Keeps at most `max_idle` objects between uses. While in use, an object belongs to its user, who may destroy it.
+// Keeps at most `max_idle` objects between uses. An object in use belongs to its user, who may destroy it.
 template <class T, std::size_t max_idle>
 class IdleObjects {
  public:

@@ -57,7 +57,7 @@ struct ClientLimiter::Body {
     const std::scoped_lock lock(mutex);
     const Decision turn = own.peek(cost);
     if (!turn.retry_after) return {};
-    // A turn in a queue is not taken ahead: before it comes, a response may forbid it or a stop may be requested.
+    // A turn in a queue is not taken in advance: before it comes, a response may forbid it or a stop may be requested.
     const Instant present = now();
     const Instant at = std::max(learned.admits_at(cost, present), present + *turn.retry_after + turn.delay);
     if (at > present && at > deadline) return {};

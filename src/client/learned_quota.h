@@ -26,8 +26,8 @@ class LearnedQuota {
   // Adds a promise: at most `left` units are sent from `now` until `until`.
   void promise(std::uint64_t left, Instant until, Instant now);
 
-  // The earliest instant from `now` on at which `cost` may be sent, by the promises so far. A request with a cost of
-  // zero is still a request: it is not sent while nothing may be.
+  // The earliest instant, `now` or later, at which the promises so far allow `cost` to be sent. A request with a cost
+  // of zero is still a request: it is not sent while nothing may be sent.
   [[nodiscard]] Instant admits_at(Cost cost, Instant now) const noexcept;
 
   // Charges what is sent at `now`, which admits_at(cost, now) must have allowed.

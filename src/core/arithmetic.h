@@ -8,7 +8,7 @@ namespace weir::core {
 
 __extension__ using Wide = unsigned __int128;
 
-// a x b / c. The quotient must fit 64 bits. Uses 64 bits while the product fits: a wide division is slower.
+// a x b / c. The quotient must fit 64 bits. Uses 64 bits while the product fits, because a wide division is slower.
 constexpr std::uint64_t multiply_divide_floor(std::uint64_t a, std::uint64_t b, std::uint64_t c) noexcept {
   std::uint64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) [[likely]]
@@ -24,7 +24,7 @@ constexpr std::uint64_t multiply_divide_ceil(std::uint64_t a, std::uint64_t b, s
 }
 
 // Branch-free choices are for unpredictable conditions, such as whether a request is admitted. A misprediction would
-// cost more than the arithmetic it skips, and keep the CPU from looking ahead to the next key.
+// cost more than the arithmetic it skips, and would keep the CPU from starting on the next key.
 
 // Selects one of two values that are both available.
 [[nodiscard]] [[gnu::always_inline]] constexpr std::int64_t either(bool condition, std::int64_t first,

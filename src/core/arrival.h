@@ -45,9 +45,9 @@ struct ArrivalLimit {
   std::uint64_t burst = 0;
   std::int64_t count = 0;       // N
   std::int64_t per = 0;         // P
-  FineSpan token;               // worth of one token
-  FineSpan fill;                // worth of `burst` tokens
-  FineSpan reach = unbounded;   // farthest that a state can be ahead of now under these numbers
+  FineSpan token;               // the time that one token is worth
+  FineSpan fill;                // the time that `burst` tokens are worth
+  FineSpan reach = unbounded;   // the farthest that a state can be ahead of now under these numbers
   std::int64_t total_nths = 0;  // `fill` in nths, if counts_in_64_bits
   bool counts_in_64_bits = false;
 
@@ -65,7 +65,7 @@ struct ArrivalLimit {
     if (counts_in_64_bits) total_nths = fill.whole * count + fill.nths;
   }
 
-  // The worth of `tokens` in time, for up to two bursts.
+  // The time that `tokens` are worth, for up to two bursts.
   [[nodiscard]] constexpr FineSpan worth(std::uint64_t tokens) const noexcept {
     if (tokens == 1) [[likely]]
       return token;
@@ -192,7 +192,7 @@ struct ArrivalOperations {
     return credit(limit, state, limit.worth(std::min(cost.units(), 2 * limit.burst)), visible, now);
   }
 
-  // Like refund(): gives back at most `most`, and at most the `visible` part of the charge.
+  // Like refund(), but gives back at most `most` and at most the `visible` part of the charge.
   static FineSpan credit(const ArrivalLimit& limit, ArrivalState& state, FineSpan most, FineSpan visible,
                          std::int64_t now) noexcept {
     const FineSpan used = state.used(limit, now);

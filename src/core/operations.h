@@ -31,8 +31,8 @@ Decision peek_state(const typename A::Limit& limit, const typename A::State& sta
 }
 
 // Clamps a bucket state that is beyond the reach of these numbers to the reach. Such a state was written under other
-// numbers, and would otherwise deny for as long as those imply. Call it after a denial, on a store with one clock.
-// Windows have no reach.
+// numbers, and would otherwise deny for as long as those numbers imply. Call it after a denial, on a store with one
+// clock. Window states have no reach.
 template <class A>
 void bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
   if constexpr (std::is_same_v<typename A::State, ArrivalState>) A::bring_within_reach(limit, state, now);

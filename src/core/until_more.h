@@ -30,8 +30,8 @@ inline Duration until_turn(const ArrivalLimit& limit, const Decision& decision, 
 
 }  // namespace until_more_detail
 
-// Returns nothing if the full limit is available. `max_wait` is the one the decision was made with. `peek(cost)` must
-// peek at the state after the decision.
+// Returns nothing if the full limit is available. `max_wait` is the one that the decision was made with. `peek(cost)`
+// must peek at the state after the decision.
 template <class A, class Peek>
 [[nodiscard]] std::optional<Duration> until_more(const typename A::Limit& limit, const Decision& decision,
                                                  Duration max_wait, Peek&& peek) noexcept {
@@ -65,7 +65,7 @@ template <class A>
 }
 
 // `state` is the state before a hypothetical decision: an admitted cost has not been charged. A log is too long to copy
-// and charge, so its peek asks for the sum of both costs, which is equivalent because both have the same instant.
+// and charge, so this peeks at the sum of both costs, which is equivalent because both have the same instant.
 template <class A>
 [[nodiscard, gnu::noinline]] std::optional<Duration> until_more_if_charged(const typename A::Limit& limit,
                                                                            const typename A::State& state, Cost cost,

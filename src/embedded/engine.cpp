@@ -78,7 +78,7 @@ Verdict Engine::evaluate(const Query& query) {
                          embedded::VerdictAccess::no_memory());
 }
 
-// A reload may take effect between two parts, as it may between two requests.
+// A reload may take effect between two parts of a batch, just as it may between two requests.
 void Engine::evaluate(std::span<const Query> queries, std::span<Verdict> verdicts) {
   std::size_t count = std::min(queries.size(), verdicts.size());
   for (std::size_t first = 0; first < count; first += max_batch_size) {

@@ -23,7 +23,7 @@ struct Engine::Body {
   std::unique_ptr<engine::Engine> engine;
   embedded::Evaluators evaluators;  // must be destroyed before the engine
 
-  // add(batch) adds the requests, read(batch, names) returns the result. Returns `otherwise` if out of memory.
+  // add(batch) adds the requests; read(batch, names) returns the result. Returns `otherwise` if out of memory.
   template <class Add, class Read, class Otherwise>
   auto evaluate(Add&& add, Read&& read, Otherwise&& otherwise) noexcept {
     using Value =

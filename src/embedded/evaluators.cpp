@@ -7,7 +7,7 @@
 namespace weir::embedded {
 namespace {
 
-// Threads are numbered in the order of their first call of any engine.
+// Threads are numbered in the order in which they first call any engine.
 std::size_t thread_number() noexcept {
   static std::atomic<std::size_t> next{0};
   thread_local const std::size_t number = next.fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ Evaluators::Slot& Evaluators::slot(std::size_t number) {
   return *fresh.release();
 }
 
-// Takes the thread's own slot; if that is in use, any free one; if there is none, waits for its own.
+// Takes the thread's own slot; if that is in use, any free one; if none is free, waits for its own.
 Evaluators::Use Evaluators::take() {
   const std::size_t preferred = thread_number() % count_;
   Slot& own = slot(preferred);

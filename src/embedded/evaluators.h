@@ -24,7 +24,7 @@ class Evaluators {
 
     std::unique_ptr<engine::Evaluator> evaluator;
     engine::EvaluationBatchPtr batch;  // created when first needed
-    // Verdicts of this slot copy it. Its reference count is separate, so that threads do not contend for one.
+    // Copied by the verdicts of this slot. Its reference count is separate, so that threads do not contend for it.
     std::shared_ptr<const match::Matcher> names;
   };
 
@@ -35,9 +35,9 @@ class Evaluators {
 
     // Returns an empty batch.
     [[nodiscard]] engine::EvaluationBatch& batch();
-    // Owns the names that verdicts of the finished batch view.
+    // Owns the names that the verdicts of the finished batch refer to.
     [[nodiscard]] const std::shared_ptr<const match::Matcher>& names();
-    // Must be called if an exception interrupted the batch, which cannot be used again.
+    // Must be called if an exception interrupted the batch, because the batch cannot be used again.
     void drop_batch() noexcept { delete slot_.batch.release(); }
 
    private:

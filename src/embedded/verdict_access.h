@@ -13,7 +13,7 @@ namespace weir::embedded {
 struct VerdictAccess {
   using Names = std::shared_ptr<const match::Matcher>;
 
-  // `i` is the number of the request in a finished batch, `names` the matcher of the batch.
+  // `i` is the index of the request in a finished batch; `names` is the matcher of the batch.
   static void fill(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i, const Names& names);
   static void fill_descriptors(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i,
                                const Names& names);

@@ -27,8 +27,8 @@ void AskedLimits::begin(const EvaluationOptions& request_options, std::size_t co
   opened = too_many = false;
 }
 
-// True if the consumer shares a key with others. A charge to a shared key must not be refunded, since others were
-// charged on it too. A peek must not count as a new key.
+// True if the consumer shares a key with others. A charge to a shared key must not be refunded, because other consumers
+// were charged on it as well, and a peek must not count as a new key.
 bool AskedLimits::shares_key(store::NewKeyBound& new_keys, std::size_t i) {
   if (limits[i].gives_back) return false;
   const table::KeyHash consumer = outcomes[i].consumer;
@@ -139,7 +139,7 @@ void AskedLimits::write_receipt_outcomes() {
     const core::ReceiptUse& use = uses_[i];
     if (!use.id && !is_report()) continue;  // no receipt was asked for
     if (limits[i].states == nullptr) continue;
-    const std::uint32_t limit = outcomes[i].limit;  // no_limit for a descriptor with a limit override
+    const std::uint32_t limit = outcomes[i].limit;  // no_limit for a descriptor that overrides its limit
     evaluation_.result().receipt_outcomes.push_back({limit == Verdict::no_limit ? std::nullopt : std::optional(limit),
                                                      use.result, use.lost, use.ends, outcomes[i].decision});
   }

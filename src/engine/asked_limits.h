@@ -24,14 +24,14 @@ struct EvaluationOptions {
   bool peek = false;  // charges nothing
   bool wants_more_after = false;
   bool wants_holdings = false;               // only for a peek at one limit
-  const ReceiptRequest* receipts = nullptr;  // for reserve, hold, report and give back; must outlive the evaluation
+  const ReceiptRequest* receipts = nullptr;  // for reserve, hold, report and give-back; must outlive the evaluation
 };
 
 // One limit of the request. Its outcome has the same index.
 struct AskedLimit {
   const store::States* states = nullptr;  // null: the store is not asked
   const core::Rule* rule = nullptr;
-  const store::States* candidate = nullptr;  // null: none
+  const store::States* candidate = nullptr;  // null if it has none
   std::size_t text_end = 0;                  // end of its name in AskedLimits::texts
   table::KeyHash consumer{};                 // the key of the states: its own, or a shared one (store::NewKeyBound)
   bool quota = false;                        // see DescriptorsEvaluation
@@ -108,7 +108,7 @@ class AskedLimits {
   // A report is admitted even if nothing remains.
   void read_report(const store::Group& group) noexcept;
 
-  // In `uses_` the receipts of the live limits come first, then those of their candidates.
+  // `uses_` has the receipts of the live limits first, then those of their candidates.
   void prepare_receipts();
   [[nodiscard]] core::ReceiptId receipt_id() const noexcept { return receipt_id_; }
   [[nodiscard]] bool opened_receipt(std::size_t i) const noexcept;

@@ -19,7 +19,7 @@ namespace {
 using store::Purpose;
 using store::StateId;
 
-// Graduated responses are limits themselves. Warnings and denials are counted exactly, in a log. A block is a bucket
+// Graduated responses are themselves limits. Warnings and denials are counted exactly, in a log. A block is a bucket
 // with one token that takes the length of the block to refill.
 Limit warnings_limit(const policy::WarnFirst& warn_first) {
   return Limit::sliding_window_log({warn_first.count, warn_first.per}).value();
@@ -88,7 +88,7 @@ TierStates tier_states(const policy::TieredLimit& tiered, StatesOf states_of) {
 }
 
 // On a shared store, states are not converted when numbers change: each is clamped to the new numbers when it is next
-// used. A consumer may use several tiers at a time, so the clamp is that of the tier that takes longest to fill.
+// used. A consumer may use several tiers at once, so the clamp uses the tier that takes longest to fill.
 void bound_reach(TierStates& tiers) {
   Duration longest = Duration::zero();
   for (const auto& tier : tiers) longest = std::max(longest, tier ? core::time_to_fill(tier->rule) : Duration::zero());
@@ -97,7 +97,8 @@ void bound_reach(TierStates& tiers) {
   }
 }
 
-// Bounds the memory of each tier of a limit. Keys beyond it are decided exactly, so their requests wait for the store.
+// Bounds the memory of each tier of a limit. Keys beyond the bound are decided exactly, so their requests wait for the
+// store.
 constexpr std::size_t max_approximate_keys = 262'144;
 
 bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
@@ -163,8 +164,8 @@ Result<void> Bindings::open_tables(const Options& options, const Bindings* previ
       const auto& numbers = limit.live.by_tier[tier];
       if (!numbers) continue;
       wanted_states.add(live_state_id(limit, *numbers), *numbers);
-      // A share of 1 / nodes fits into cells sized for the whole limit, so a later change of the number of nodes fits
-      // too.
+      // A share of 1 / nodes fits into cells sized for the whole limit, and so does the share after the number of nodes
+      // changes.
       if (shared_keys_) wanted_states.add(live_state_id(limit, *numbers), outage_share(limit, *numbers, tier, nodes));
     }
     for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
@@ -241,7 +242,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
     terms.share = store::NodeShare{numbers, max_cost(limit.cost, tier)};
   }
   if (!slice_holder_) return terms;
-  // This assumes one node. A limit that is too small to be approximate for more is detected as nodes are counted.
+  // Assumes one node. A limit that is too small to be approximate on more nodes is detected when nodes are counted.
   const auto effective = policy::effective_consistency(limit, numbers, 1);
   if (effective.kind == policy::Consistency::exact) return terms;
   store::SliceTable::Options options{

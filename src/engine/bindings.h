@@ -98,7 +98,7 @@ class Bindings {
 
   // Null: all states are local to this process.
   [[nodiscard]] const store::SharedKeys* shared_keys() const noexcept { return shared_keys_.get(); }
-  // The name of the states of CL.THROTTLE on the shared store: that of a limit without a name.
+  // The name of CL.THROTTLE's states on the shared store: that of a limit without a name.
   [[nodiscard]] const store::SharedName& throttle_name() const noexcept { return throttle_name_; }
 
   // The states of limits that a request overrides; null if `window` is not a unit that an override can have.

@@ -26,7 +26,7 @@ enum class Event : std::uint8_t {
   candidate_agrees,
   candidate_newly_denied,
   candidate_newly_admitted,
-  usage_mismatch,  // charged in another way than the limit's `usage` declares
+  usage_mismatch,  // charged in a way other than the limit's `usage` declares
 };
 
 inline constexpr std::size_t event_kinds = 13;
@@ -66,7 +66,7 @@ class Counters {
   std::vector<base::Counter> denied_;  // by label
 };
 
-// Counts the path of each decision if the store is shared: one for each limit of each request.
+// Counts how each decision was made if the store is shared: one count for each limit of each request.
 using store::Path;
 
 inline constexpr std::size_t store_path_kinds = 6;

@@ -219,8 +219,8 @@ void DescriptorsEvaluation::conclude(bool admits) {
   asks_later() ? ask_followers(admits) : finish();
 }
 
-// A descriptor that denies is charged anyway if it has more than one hit: such hits report what was used already. One
-// that admits is not charged by a denied call, unless the domain has charges_denied.
+// A descriptor that denies is charged anyway if it has more than one hit, because such hits report past usage. A
+// descriptor that admits is not charged by a denied call, unless the domain has charges_denied.
 bool DescriptorsEvaluation::is_charged_unasked(std::size_t i, bool admits) const noexcept {
   const AskedLimit& limit = asked_.limits[i];
   const Outcome& outcome = asked_.outcomes[i];

@@ -76,7 +76,7 @@ class RecentDistinct {
     return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()).count();
   }
 
-  // One thread clears the new hour. Additions of other threads may be lost until then, which an estimate tolerates.
+  // One thread clears the new hour. Additions by other threads may be lost until then, which an estimate tolerates.
   void turn_to(std::int64_t hour) noexcept {
     std::int64_t before = hour_.load(std::memory_order_relaxed);
     while (before < hour && !hour_.compare_exchange_weak(before, hour, std::memory_order_acq_rel)) {

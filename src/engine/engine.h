@@ -52,7 +52,7 @@ class Engine {
   // One for each thread. Evaluators must be destroyed before the engine.
   [[nodiscard]] std::unique_ptr<Evaluator> new_evaluator(const EvaluatorOptions& options = {});
 
-  // True if requests were admitted while the shared store was unavailable and are not charged to it yet. Used by an
+  // True if requests that were admitted while the shared store was unavailable are not yet charged to it. Used by an
   // OutageStore on these states.
   [[nodiscard]] std::atomic<bool>& has_charges() noexcept { return has_charges_; }
 

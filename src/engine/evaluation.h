@@ -1,11 +1,11 @@
 // The step machine that takes one request through a store. Its users are queries, descriptors, receipts and resets.
 //
-// A step reads the answers to the groups of checks that were prepared before it, prepares the next ones, and sets the
-// step that reads those. Most requests take one step with one group.
+// A step reads the answers to the groups of checks prepared before it, prepares the next groups, and sets the step that
+// reads their answers. Most requests take one step with one group.
 //
 //   1. A step runs only while no group is unanswered.
-//   2. Each prepared group is submitted once, in order: those that begin() prepares by the batch, in the order of its
-//      requests, all others by advance().
+//   2. Each prepared group is submitted once, in order. The batch submits the groups that begin() prepares, in the
+//      order of its requests; advance() submits all others.
 //   3. Answers that arrive before submit() returns continue in the loop of advance(), never in a nested call.
 //   4. A step that names no next one is the last. After it nothing is submitted or called until the next begin().
 //   5. If the store failed for the first group, no later group waits for it: this process decides them all.
@@ -34,7 +34,7 @@ class EvaluationBatch;
 struct EvaluationResult {
   Verdict verdict;
   store::Holdings holdings;  // set by a peek with wants_holdings; a reset sets it to the values before the reset
-  ReceiptParts receipt;      // opened by a reserve; without parts if there is none
+  ReceiptParts receipt;      // opened by a reserve; has no parts if there is none
   // One for each limit of an admitted reserve or of a report, or for each part of a receipt. Candidates have none.
   std::vector<ReceiptOutcome> receipt_outcomes;
 };
@@ -63,7 +63,7 @@ class Evaluation : private store::Callback {
   [[nodiscard]] StorePaths* paths() const noexcept { return paths_; }  // null: the store is local
   [[nodiscard]] EvaluationResult& result() noexcept { return result_; }
   [[nodiscard]] bool store_failed() const noexcept { return failure_ != store::Failure::none; }
-  // The fallback of a later group, given the one for a store that has answered so far.
+  // Returns the fallback of a later group, given the fallback for a store that has answered so far.
   [[nodiscard]] store::Fallback later(store::Fallback if_it_answered) const noexcept {
     return store_failed() ? store::Fallback::at_once : if_it_answered;
   }
@@ -115,7 +115,7 @@ class Evaluation : private store::Callback {
   std::size_t used_ = 0;
   std::size_t checks_used_ = 0;  // number of checks used in the last group
   std::size_t pending_ = 0;      // groups that are not answered
-  bool advancing_ = false;       // advance() is submitting, and continues by itself
+  bool advancing_ = false;       // advance() is submitting, and will continue by itself
   bool asks_later_ = false;
   store::Failure failure_ = store::Failure::none;  // the store's failure on the first group
   std::optional<store::Deadline> deadline_;        // deadline of all steps together

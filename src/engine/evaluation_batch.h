@@ -7,7 +7,7 @@
 //   ...
 //   answer(batch->verdict(0), batch->bindings());  // when it is done
 //
-// On a local store submit() always finishes the batch. Verdicts and their views stay valid until clear(), also across
+// On a local store submit() always finishes the batch. Verdicts and their views stay valid until clear(), even across
 // reloads. A batch in flight during a reload is decided by the old policy and not counted.
 #pragma once
 
@@ -148,7 +148,7 @@ class EvaluationBatch final : private store::Callback {
   [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes(std::size_t i) const noexcept {
     return result(i).receipt_outcomes;
   }
-  // The request as it was added; the default if it had none.
+  // The ReceiptRequest as it was added; the default if there was none.
   [[nodiscard]] const ReceiptRequest& receipt_request(std::size_t i) const noexcept {
     return items_[i]->receipt_request;
   }
@@ -184,7 +184,7 @@ class EvaluationBatch final : private store::Callback {
     ReceiptParts receipt;  // the receipt to settle, release or extend
     std::optional<Error> error;
     std::string consumer;  // the consumer of a reset
-    // `evaluation` points to the one in use. All keep their memory for the next request.
+    // `evaluation` points to the member in use. All members keep their memory for the next request.
     QueryEvaluation by_query;
     DescriptorsEvaluation by_descriptors;
     ReceiptEvaluation by_receipt;

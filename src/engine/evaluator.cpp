@@ -62,7 +62,7 @@ EvaluationBatchPtr Evaluator::new_batch() {
 }
 
 void Evaluator::put_back(EvaluationBatch* batch) noexcept {
-  // One batch is reused regardless of its size: on a local store it is the only one.
+  // One batch is reused whatever its size: on a local store it is the only one.
   const bool is_kept = spare_.size() == 0 || batch->items_.size() <= max_spare_items;
   batch->clear();
   std::unique_ptr<EvaluationBatch> owned(batch);
@@ -144,7 +144,7 @@ void Evaluator::count_descriptors(const Verdict& verdict, std::span<const Descri
   }
 }
 
-// A call that costs nothing matches any `usage`: it is how a limit whose usage is reported is checked beforehand.
+// A call that costs nothing matches any `usage`: callers use it to check a limit before they report usage to it.
 void Evaluator::count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept {
   for (const Outcome& outcome : verdict.outcomes) {
     const BoundLimit& limit = bindings_->limits()[outcome.limit];

@@ -31,7 +31,7 @@ class Engine;
 // The objects that these point to must outlive the evaluator.
 struct EvaluatorOptions {
   Observer* observer = nullptr;              // null: none
-  store::Store* store = nullptr;             // null: a LocalStore of its own
+  store::Store* store = nullptr;             // null: its own LocalStore
   const Clock* clock = nullptr;              // null: submit() must be called with a time
   store::ThrottleTable* throttle = nullptr;  // null: there is no CL.THROTTLE
 };

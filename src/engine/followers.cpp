@@ -76,7 +76,7 @@ void Followers::charge_shadow(std::size_t i, const Group& asked) {
 }
 
 // Gives back the cost, but no more than was used, and updates what remains. If nothing remains, usage may exceed the
-// limit and is unknown here, so the whole cost is sent: the core gives back no more than was used.
+// limit by an amount unknown here, so the whole cost is sent: the core gives back no more than was used.
 void Followers::give_back(std::size_t i, bool is_candidate, const Group& looked) {
   Decision of_candidate = looked.checks[0].decision;
   const Cost cost = asked_.outcomes[i].cost;
@@ -95,8 +95,8 @@ void Followers::give_back(std::size_t i, bool is_candidate, const Group& looked)
   corrections_.push_back({static_cast<std::uint32_t>(i), is_candidate ? Cost{0} : given});
 }
 
-// The store's answer says what remains: it refunds only what it has charged, not units leased to other nodes. After a
-// failed refund the units stay charged.
+// What remains is taken from the store's answer: the store refunds only what it has charged, not units leased to other
+// nodes. After a failed refund the units stay charged.
 void Followers::read_corrections() {
   const auto groups = evaluation_.take_answers();
   for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -1,7 +1,7 @@
 // Followers are asked after the verdict and cannot change it: shadow limits, candidates, descriptors that are charged
 // unconditionally, and units that are given back.
 //
-// They take two steps of an evaluation: each follower is asked in a group of its own, then its answer may lead to a
+// They take two steps of an evaluation: each follower is asked in a separate group, then its answer may lead to a
 // correction, which settles or charges.
 #pragma once
 
@@ -20,7 +20,7 @@ class Followers {
  public:
   enum class Kind : std::uint8_t {
     shadow,
-    shadow_descriptor,  // charged even if it denies, as a live one is
+    shadow_descriptor,  // charged even if it denies, as a live limit is
     give_back,
     candidate,
     candidate_give_back,
@@ -30,7 +30,7 @@ class Followers {
   Followers(Evaluation& evaluation, AskedLimits& asked) noexcept : evaluation_(evaluation), asked_(asked) {}
 
   void clear() noexcept { followers_.clear(); }
-  // `fallback` applies if the store has answered so far and fails now. Candidates have none.
+  // `fallback` applies if the store has answered so far but fails now. Candidates have no fallback.
   void add(std::size_t i, Kind kind, store::Operation operation, store::Fallback fallback);
   // Prepares the corrections.
   void read();

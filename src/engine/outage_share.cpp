@@ -35,7 +35,7 @@ std::string outage_text(const policy::CompiledLimit& limit, const Limit& numbers
   const bool is_bucket = numbers.algorithm() < Algorithm::fixed_window;
   const std::string rate = is_bucket ? fmt::format(", at 1/{} of the rate", parts) : "";
   if (share * nodes <= whole) return admits + rate;
-  return fmt::format("{}{}; together {}, since a node admits at least its largest request", admits, rate,
+  return fmt::format("{}{}; {} in total, because each node admits at least the most expensive request", admits, rate,
                      share * nodes);
 }
 

@@ -11,10 +11,10 @@
 
 namespace weir::engine {
 
-// The most expensive request that a limit is configured for.
+// The highest cost that the limit's configuration allows for a request.
 [[nodiscard]] Cost max_cost(const policy::CostRule& cost, std::size_t tier) noexcept;
 
-// `numbers` are those of the tier. The share is `local_share` if it is set, otherwise 1 / `nodes`.
+// `numbers` are those of the tier. The share is `local_share` if set, otherwise 1 / `nodes`.
 [[nodiscard]] Limit outage_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
                                  std::uint64_t nodes) noexcept;
 

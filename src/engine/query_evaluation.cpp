@@ -30,7 +30,7 @@ Reason reason_of(match::Exemption outright) noexcept {
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
-// A peek at a concurrency limit reports what a reserve would be answered.
+// A peek at a concurrency limit returns what a reserve would return.
 constexpr ReceiptRequest peek_at_holds{.action = ReceiptRequest::Action::hold};
 
 }  // namespace
@@ -204,8 +204,8 @@ std::optional<std::uint32_t> QueryEvaluation::lacking_receipt() const noexcept {
   return found == asked_.live.end() ? std::nullopt : std::optional(asked_.outcomes[*found].limit);
 }
 
-// If only one limit denies, its `warn_first` may let the request pass. The other limits are charged, all or nothing
-// with the warning; the denying limit is not.
+// If exactly one limit denies, its `warn_first` may let the request pass. The other limits and the warning are charged
+// together, all or nothing; the denying limit is not charged.
 void QueryEvaluation::ask_warning() {
   then(&QueryEvaluation::read_warning);
   Group& group = new_group(asked_.operation(true), later(Fallback::none));
@@ -239,7 +239,7 @@ void QueryEvaluation::ask_penalties() {
   }
 }
 
-// The denial that fills the count starts the block and resets the count.
+// The denial that reaches the threshold starts the block and resets the count.
 void QueryEvaluation::read_penalties() {
   std::size_t kept = 0;
   const auto groups = take_answers();
@@ -302,7 +302,7 @@ Verdict QueryEvaluation::store_unavailable_verdict() const noexcept {
 void QueryEvaluation::ask_followers(bool admits) {
   then(&QueryEvaluation::read_followers);
   followers_.clear();
-  // If this is the request's first call of the store and it fails, this process decides.
+  // If this is the request's first call to the store and it fails, this process decides.
   const Fallback fallback = asked_.live.empty() ? Fallback::share : Fallback::none;
   for (std::size_t i = 0; i < asked_.outcomes.size(); ++i) {
     const AskedLimit& limit = asked_.limits[i];
@@ -310,7 +310,7 @@ void QueryEvaluation::ask_followers(bool admits) {
       followers_.add(i, Followers::Kind::candidate_give_back, Operation::look, fallback);
     }
     if (limit.states == nullptr) continue;
-    // A limit that is open or closed while the store is unavailable makes no decision of its own.
+    // A limit that is open or closed while the store is unavailable makes no decision itself.
     const bool is_left_out = store_failed() && limit.states->on_failure != store::OnFailure::share;
     if (limit.gives_back) {
       followers_.add(i, Followers::Kind::give_back, Operation::look, fallback);

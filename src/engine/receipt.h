@@ -1,6 +1,6 @@
 // The receipt of a reserve, in a form that any node can find again, after a restart and under a newer policy.
 //
-// The open receipts are stored beside the states (core/receipts.h). A ReceiptParts locates them: it has the code of
+// The open receipts are stored next to the states (core/receipts.h). A ReceiptParts locates them: it has the code of
 // each limit's name, and the consumer. Frontends seal it (frontend/receipt_texts.h): clients cannot read or forge it.
 #pragma once
 
@@ -61,7 +61,7 @@ struct ReceiptParts {
 
 struct ReceiptRequest {
   enum class Action : std::uint8_t {
-    reserve,    // decides, and opens a receipt beside each charged state
+    reserve,    // decides, and opens a receipt for each charged state
     hold,       // the same, but opens receipts only for concurrency limits
     report,     // charges unconditionally; opens no receipt
     give_back,  // refunds the newest charges, or the oldest holds, without a receipt
@@ -79,7 +79,7 @@ struct ReceiptRequest {
   std::optional<Cost> actual{};  // the actual cost, for settle
 
   [[nodiscard]] bool decides() const noexcept { return action == Action::reserve || action == Action::hold; }
-  // The lifetime of a receipt beside a state of this rule.
+  // The lifetime of a receipt for a state of this rule.
   [[nodiscard]] Duration lasts_for(const core::Rule& rule) const noexcept {
     if (lasts > Duration::zero()) return lasts;
     const auto* const holds = std::get_if<core::RuleOf<core::Concurrency>>(&rule);

@@ -20,7 +20,7 @@ class ReceiptEvaluation final : public Evaluation {
   void begin(const Bindings& bindings, const ReceiptParts& receipt, const ReceiptRequest& ask, Instant now);
 
  private:
-  // States beside which the receipt of a part may be stored.
+  // States next to which the receipt of a part may be stored.
   struct Target {
     std::size_t part;
     const store::States* states;

@@ -23,8 +23,8 @@ void ResetEvaluation::begin(const Bindings& bindings, const BoundLimit& limit, s
   forget(limit.block, key, text);
 }
 
-// Adds one group for each state, since the tiers of a limit may have different windows. Adds one for each slice table
-// too, so that the units leased to this process are not spent any more.
+// Adds one group for each state, since the tiers of a limit may have different windows. Also adds one for each slice
+// table, so that units leased to this process are no longer spent.
 void ResetEvaluation::forget(const std::optional<States>& states, std::string_view key, std::string_view text) {
   if (!states) return;
   const auto is_known = [&](const Group& group) {

@@ -47,8 +47,8 @@ enum class TokenFields : std::uint8_t { weir_token, or_bearer };
 [[nodiscard]] bool has_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
 
 // The host names that an HTTP frontend accepts. They defend against DNS rebinding: a page in a browser can make any
-// name resolve to this machine, but not an address or localhost. So these are always accepted; other names must be
-// listed.
+// name resolve to this machine, but not an address or localhost. So addresses and localhost are always accepted; other
+// names must be listed.
 class HostNames {
  public:
   HostNames() = default;
@@ -65,9 +65,9 @@ class HostNames {
   bool any_ = false;
 };
 
-// True if a browser sent the request on behalf of a page of another origin, which cannot read the response but can
-// cause the request. Decided by Sec-Fetch-Site or, in browsers without it, by Origin, which is compared with the Host
-// and the accepted names. Other programs send neither.
+// True if a browser sent the request on behalf of a page of another origin, which can cause the request but cannot read
+// the response. This is decided by Sec-Fetch-Site or, in browsers without it, by comparing Origin with the Host and the
+// accepted names. Other programs send neither.
 [[nodiscard]] bool is_from_other_origin(std::span<const Header> headers, std::string_view host,
                                         const HostNames& names) noexcept;
 

@@ -70,7 +70,7 @@ class BatchMemory {
   std::size_t used_ = 0;     // bytes used of the current block
 };
 
-// The number of idle batches that a loop keeps for its sessions. A session uses one from a read until its responses.
+// The number of idle batches that a loop keeps for its sessions. A session uses one from a read until it responds.
 inline constexpr std::size_t max_idle_batches = 64;
 
 }  // namespace weir::frontend

@@ -22,12 +22,12 @@ namespace weir::frontend {
 class Health {
  public:
   [[nodiscard]] bool serving() const noexcept { return state_.load(std::memory_order_relaxed) == State::serving; }
-  // False: the server is shutting down.
+  // False if the server is shutting down.
   void set_serving(bool serving) noexcept {
     state_.store(serving ? State::serving : State::stopping, std::memory_order_relaxed);
   }
 
-  // The server is waiting for its store.
+  // True if the server is waiting for its store.
   void set_connecting() noexcept { state_.store(State::connecting, std::memory_order_relaxed); }
   // Ends that wait. Has no effect on a server that is shutting down.
   void end_connecting() noexcept {
@@ -83,7 +83,7 @@ class Frontend {
 
   // Counted since startup. Thread-safe.
   [[nodiscard]] virtual std::uint64_t requests() const noexcept = 0;
-  // Null for a protocol that no proxy enforces.
+  // Null for a protocol that proxies do not use.
   [[nodiscard]] virtual const UnevaluatedCounts* unevaluated() const noexcept { return nullptr; }
 };
 

@@ -28,7 +28,7 @@ struct Route {
     read,
     inspect,  // as `read`, but always with a token, because the answer names consumers
     change
-  };  // the permission required; each listener decides how to check it
+  };  // the permission required; each listener decides how to verify it
   enum class Span : std::uint8_t { whole, prefix };  // `prefix`: the last `{name}` matches all remaining segments
 
   std::string_view path;  // as in docs/openapi.yaml; `{name}` is one segment

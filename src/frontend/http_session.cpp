@@ -60,7 +60,7 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
   return last_ || fault_ ? bytes.size() : done;
 }
 
-// Returns the bytes of the requests read. `more`: another complete request may follow.
+// Returns the number of bytes of the requests read. `more` means that another complete request may follow.
 std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
   shared_.requests.clear();
   std::size_t done = 0;
@@ -97,7 +97,7 @@ void HttpSession::on_tick(net::SteadyTime now, net::Output& out) {
   out.close_after();
 }
 
-// Writes what follows the responses: 100 Continue, the answer to a malformed request, the end of the connection.
+// Writes what follows the responses: 100 Continue, the answer to a malformed request, or the end of the connection.
 void HttpSession::finish(net::Output& out) {
   if (std::exchange(continue_due_, false)) wire::http1::append_continue(out.bytes());
   if (fault_) {

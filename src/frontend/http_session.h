@@ -5,8 +5,8 @@
 // might let the request pass. A rejected request is answered, and the rest of it is read and discarded for a while
 // (net/connection.h), so that the response arrives.
 //
-// A response may be delayed: for its turn in a queue, until fulfil() provides it, or with its whole batch for the
-// store. The session reads no input until then.
+// A response may be delayed until its turn in a queue, until fulfil() provides it, or, with its whole batch, until the
+// store answers. The session reads no input until then.
 #pragma once
 
 #include <chrono>
@@ -56,7 +56,7 @@ struct HttpLoopState {
   UnevaluatedCounts unevaluated;
 };
 
-// The properties of a request that its response needs. The request may no longer exist then.
+// The properties of a request that its response needs. The request itself may no longer exist by then.
 struct RequestTraits {
   wire::http1::Version version{};
   wire::http1::Body body{};  // whether the response body is sent
@@ -99,12 +99,12 @@ class HttpSession : public net::Session {
   [[nodiscard]] virtual bool in_flight() const { return false; }
   virtual void answer_done(net::Output& /*out*/) {}
   // Between begin_stream() and end_stream() the session sends a streaming response and accepts no requests.
-  // continue_stream() is called when the link is resumed, and when the server shuts down: it must end the stream then.
+  // continue_stream() is called when the link is resumed, and when the server shuts down: then it must end the stream.
   void begin_stream() noexcept { streams_ = true; }
   void end_stream() noexcept { streams_ = false; }
   virtual void continue_stream(net::Output& /*out*/) {}
   [[nodiscard]] bool draining() const noexcept { return draining_; }
-  // An upper bound of the queries in the request. The size of the response depends on it.
+  // An upper bound on the number of queries in the request. The size of the response depends on it.
   [[nodiscard]] virtual std::size_t queries_in(const Request& /*request*/) const { return 1; }
   [[nodiscard]] virtual Instant now() const = 0;
 

@@ -42,7 +42,7 @@ void append_letters(std::string& out, std::span<const unsigned char> bytes) {
   if (bit_count > 0) out += receipt_letters[bits << (6 - bit_count) & 63];
 }
 
-// Returns the number of bytes; nothing if append_letters() cannot have written the text, or if it is too long.
+// Returns the number of bytes; nothing if the text is too long or cannot have been written by append_letters().
 std::optional<std::size_t> read_letters(std::string_view text, SealedBytes& bytes) noexcept {
   if (text.size() > ReceiptTexts::max_text_length || text.size() % 4 == 1) return std::nullopt;
   unsigned bits = 0;
@@ -63,7 +63,7 @@ std::optional<std::size_t> read_letters(std::string_view text, SealedBytes& byte
   return size;
 }
 
-// The cipher and the random generator do not fail in a process that has started.
+// The cipher and the random generator cannot fail once the process has started.
 void require_crypto(int done) {
   if (done != 1) throw std::runtime_error("receipts cannot be sealed: OpenSSL failed");
 }

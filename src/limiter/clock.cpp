@@ -38,8 +38,8 @@ void wait_in_pieces(const Clock& clock, Instant until, const std::stop_token& st
 
 }  // namespace
 
-// The course is read without a lock: a reader that observes a change reads again. The course is changed at most once
-// per second, by the first reader that finds it older than that.
+// The course is read without a lock: a reader that observes a change reads again. The first reader that finds the
+// course older than a second updates it, so it changes at most once per second.
 struct WallClock::Discipline {
   std::atomic<std::uint64_t> version{0};  // odd while the course changes
   std::atomic<std::int64_t> steady, time, slow_until;

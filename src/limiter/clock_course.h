@@ -1,5 +1,5 @@
-// How steady time follows the wall clock: never back, forward at once, at half speed while it is ahead. Pure arithmetic
-// in microseconds; the readings are passed in.
+// How steady time follows the wall clock: never backward, forward at once, and at half speed while it is ahead. Pure
+// arithmetic in microseconds; the readings are passed in.
 #pragma once
 
 #include <algorithm>

@@ -48,7 +48,7 @@ struct KeyedLimiter::Body {
 };
 
 Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options) {
-  if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  if (!clock) return failure("clock", "must not be null: pass a WallClock, or a ManualClock in a test");
   const core::Rule rule = core::compile(limit);
   auto made = table::Table::create(rule, options.memory_budget, table::HashKey::random());
   if (!made) return tl::unexpected(made.error());
@@ -73,7 +73,7 @@ Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, co
 
 Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit,
                                            std::shared_ptr<const Clock> clock, Options options) {
-  if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  if (!clock) return failure("clock", "must not be null: pass a WallClock, or a ManualClock in a test");
   const core::Rule rule = core::compile(limit);
   auto restored = table::restore(path, rule, options.memory_budget, clock->now());
   if (!restored) return tl::unexpected(restored.error());

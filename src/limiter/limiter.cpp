@@ -84,7 +84,7 @@ struct Limiter::Body {
 };
 
 Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock> clock) {
-  if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  if (!clock) return failure("clock", "must not be null: pass a WallClock, or a ManualClock in a test");
   std::unique_ptr<Body> body(new Body{std::move(clock), core::compile(limit)});
   const bool has_memory = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) {

@@ -18,7 +18,7 @@ static_assert(Receipt::max_duration == core::Receipts::max_duration);
 // Callable from any thread.
 class ReceiptIds {
  public:
-  // The id for a name chosen by the caller; without a name, a unique id.
+  // Returns the id for a name chosen by the caller; without a name, a unique id.
   [[nodiscard]] core::ReceiptId next(std::string_view name) noexcept {
     if (name.empty()) return {first_, number_.fetch_add(1, std::memory_order_relaxed)};
     return of(name);

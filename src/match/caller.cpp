@@ -82,7 +82,7 @@ bool is_trusted(const policy::Identity& identity, const policy::Address& address
   return std::ranges::any_of(identity.trusted_proxies, [&](const auto& range) { return range.contains(address); });
 }
 
-// Walks a list of addresses from the right. Each entry was written by the hop to its right, so it counts only while
+// Walks a list of addresses from the right. Each entry was written by the hop to its right, so it is used only while
 // that hop is trusted. If such an entry is invalid, the client is unknown.
 class WalkFromRight {
  public:

@@ -17,8 +17,8 @@ namespace weir::match {
 
 enum class Presence { present, shared, absent };
 
-// Appends the key of `limit` for this caller to `keys`, or nothing if it is absent. `shared` means that no key is
-// present and the limit has `missing: share`.
+// Appends the key of `limit` for this caller to `keys`, or nothing if the caller has no key. `shared` means that the
+// caller has no key and the limit has `missing: share`.
 [[nodiscard]] Presence append_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                        const Caller& caller, const Query& query, std::string_view route,
                                        std::string& keys);
@@ -59,8 +59,8 @@ struct ReadConsumer {
   std::string_view route;  // a view into the text; empty if the key has no route
 };
 
-// Overwrites `key`, reusing its memory. Returns nothing if the text does not match the limit's consumer_key, or is
-// ambiguous.
+// Overwrites `key`, reusing its memory. Returns nothing if the text is ambiguous or does not match the limit's
+// consumer_key.
 [[nodiscard]] std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit,
                                                         const policy::Identity& identity, std::string_view text,
                                                         std::string& key);
@@ -71,7 +71,7 @@ struct ReadConsumer {
                                      std::string_view text);
 
 // Returns the full text of every consumer that the text may mean: `user=127.0.0.1`, `ip=127.0.0.1`. A full text means
-// one; a text that begins with the name of a part and does not match means none.
+// exactly one; a text that begins with the name of a part but does not match means none.
 [[nodiscard]] std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                                    std::string_view text);
 
@@ -93,7 +93,7 @@ struct GivenPart {
 // `ip:12:192.0.2.0/24+route:11:POST /login`.
 
 void append_shared_consumer(std::string& out, std::string_view key);
-// `key` must be written by descriptors.h.
+// `key` must have been written by descriptors.h.
 void append_shared_descriptor(std::string& out, std::string_view key);
 
 }  // namespace weir::match

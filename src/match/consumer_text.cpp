@@ -54,8 +54,8 @@ std::optional<KeyPart> take_any_name(std::string_view& text, const policy::Ident
   return part;
 }
 
-// Removes and returns the text before ` + ` and the name of the next part. These may occur only once: otherwise the
-// text would be ambiguous.
+// Removes and returns the text before ` + ` and the name of the next part. These may occur only once, because otherwise
+// the text would be ambiguous.
 std::optional<std::string_view> take_until(std::string_view& text, const KeyPart& next) noexcept {
   std::optional<std::string_view> value;
   std::string_view after;

@@ -12,8 +12,8 @@ namespace {
 
 using policy::Descriptor;
 
-// `*` matches any text, also none. On a mismatch it backtracks only to the last `*`, so it takes at most text x pattern
-// steps.
+// `*` matches any text, including none. On a mismatch the match backtracks only to the last `*`, so it takes at most
+// text x pattern steps.
 bool fits(std::string_view text, std::string_view pattern) noexcept {
   std::size_t t = 0;
   std::size_t p = 0;
@@ -57,7 +57,7 @@ const Descriptor* find_level(std::span<const Descriptor> level, const Descriptor
   return wildcard != nullptr ? wildcard : any;
 }
 
-// Reorders `rest` to the first order that leads to a limit below `level`. Returns false if there is none.
+// Reorders `rest` into the first order that leads to a limit below `level`. Returns false if there is none.
 bool put_in_order(std::span<const Descriptor> level, std::span<DescriptorEntry> rest) {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const Descriptor* const found = find_level(level, rest[i]);

@@ -32,8 +32,8 @@ struct DescriptorQuery {
 [[nodiscard]] const policy::Descriptor* match_descriptor(const policy::Domain& domain,
                                                          std::span<const DescriptorEntry> entries, std::string& key);
 
-// The same for unordered entries, as those of a quota bucket. Reorders them to the first order, starting from sorted
-// keys, for which a limit is configured.
+// Does the same for unordered entries, such as those of a quota bucket. Reorders them into the first order, starting
+// from sorted keys, for which a limit is configured.
 [[nodiscard]] const policy::Descriptor* match_unordered(const policy::Domain& domain,
                                                         std::span<DescriptorEntry> entries, std::string& key);
 

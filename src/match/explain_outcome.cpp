@@ -121,10 +121,10 @@ ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& 
     if (shadow.empty()) return admitted(": no limit covers it");
     return admitted(": covered in shadow mode only, by " + policy::list_text(shadow));
   }
-  const std::string with = held.empty() ? "" : " with a receipt";
-  const std::string delayed = queue.empty() ? "" : fmt::format(", delayed while others wait in {},", queue);
-  const std::string without = held.empty() ? "" : fmt::format("; denied ({}) by {} without a receipt", forbidden, held);
-  return admitted(fmt::format("{}{} unless {} is exceeded ({}){}", with, delayed, one_of(live), too_many, without));
+  const std::string delayed = queue.empty() ? "" : fmt::format("; may wait in the queue of {}", queue);
+  const std::string without =
+      held.empty() ? "" : fmt::format("; without a receipt, {} denies it ({})", held, forbidden);
+  return admitted(fmt::format(" unless {} is exceeded ({}){}{}", one_of(live), too_many, delayed, without));
 }
 
 }  // namespace weir::match

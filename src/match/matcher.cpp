@@ -41,7 +41,7 @@ Cost header_cost(std::string_view text, Cost most) noexcept {
   return units ? std::min(Cost{*units}, most) : most;
 }
 
-// Returns a path that matches this route, and no route that does not overlap it.
+// Returns a path that this route matches, and that no route matches unless it overlaps this one.
 std::string sample_of(const policy::RouteTemplate& route) {
   std::string target;
   for (const policy::Segment& segment : route.segments) target += "/" + (segment.is_literal() ? segment.text : "~");
@@ -125,8 +125,8 @@ void Matcher::build_routes() {
   routes_ = RouteTree::build(entries);
 }
 
-// Counts the limits that cover each route. A request that matches crossing routes may still exceed the maximum; it is
-// denied.
+// Counts the limits that cover each route. A request that matches overlapping routes may still exceed the maximum, and
+// is then denied.
 Result<void> Matcher::check_bound() const {
   const auto is_live = [&](std::uint32_t limit) {
     return limit < limits_.size() && ruleset_->limits[limit].mode == policy::Mode::enforce;
@@ -173,8 +173,8 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched,
     if (matched.exempt_by != ExemptBy::nothing) return;
   }
 
-  // Sorts the candidates in file order. The first of several routes of one limit is the most specific. If each route
-  // has its own counter, all of them count, since the server may see any.
+  // Sorts the candidates in file order. Among several routes of one limit, the first is the most specific. If each
+  // route has its own counter, all of them count, since the server may act on any of them.
   if (!std::ranges::is_sorted(scratch.candidates_)) std::ranges::sort(scratch.candidates_);
   std::uint32_t last = no_limit;
   std::size_t live = 0;
@@ -202,7 +202,7 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
   costs.clear();
   labels.clear();
 
-  // More than max_limits matches deny the request, so further ones of the same limit are dropped.
+  // A request with more than max_limits matches is denied, so further matches of the same limit are dropped.
   std::uint32_t of_limit = 0;  // matches of the last limit
   const auto add_candidate = [&](std::uint32_t limit, std::uint32_t route) {
     of_limit = !candidates.empty() && candidates.back().limit == limit ? of_limit + 1 : 0;
@@ -331,7 +331,7 @@ Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t li
     return text.empty() ? most : header_cost(text, most);
   }
   if (rule.by_route.empty()) return rule.fixed;
-  // The highest cost over all readings of the path applies, including readings without a cost of their own.
+  // The highest cost over all readings of the path applies, including readings without their own cost.
   std::optional<Cost> highest;
   if (!scratch.matches_.in_every_reading(cost_group(limit))) highest = rule.fixed;
   for (const auto& [of, cost] : scratch.costs_) {

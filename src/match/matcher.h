@@ -156,7 +156,7 @@ class Matcher {
   // Each limit has two groups in the route tree: one for coverage and one for costs by route.
   [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
   [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
-  // The group of known routes without a limit; with counts_by_label_, of all known routes.
+  // The group of known routes without a limit or, with counts_by_label_, of all known routes.
   [[nodiscard]] std::uint32_t label_group() const noexcept {
     return coverage_group(static_cast<std::uint32_t>(limits_.size()));
   }

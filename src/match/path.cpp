@@ -14,7 +14,7 @@ using base::to_lower;
 
 enum class Class : std::uint8_t { ordinary, separator, end, odd };
 
-// `odd` characters may make a path ambiguous, or change more than the case of its text.
+// `odd` characters may make a path ambiguous, or change more than the case of its letters.
 constexpr Class class_of(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   if (c == '/') return Class::separator;
@@ -119,7 +119,7 @@ PathReading PathReader::read_any(std::string_view path) noexcept {
     path.remove_prefix(std::min(length + 1, path.size()));
   }
   const bool longer = progress.pieces > max_pieces;
-  // Beyond the end of all routes the text of a segment is irrelevant.
+  // Past the depth of all routes, the text of a segment is irrelevant.
   if (longer && (progress.flags & ~unsigned{Piece::may_differ}) != 0) return unreadable;
   return {.kind = progress.flags != 0 ? PathReading::Kind::ambiguous : PathReading::Kind::plain,
           .longer = longer,

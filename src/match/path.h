@@ -11,8 +11,8 @@
 //
 //   a `\` or an encoded slash        a separator, or part of a segment (which only a parameter can match)
 //   `.`, nothing (`//`), `;x`, `%20` no segment (nginx, Tomcat), or a segment of that text (Express, chi)
-//   `..`                             removes the segment before, never above the root; or is a segment
-//   `%00`, `%0A`, `%3F`, `#`         the path ends here (C strings, a `$` in a pattern), or goes on
+//   `..`                             removes the previous segment, never above the root; or is a segment
+//   `%00`, `%0A`, `%3F`, `#`         the path ends here (C strings, a `$` in a pattern), or continues
 //   `;a%2Fb`                         after a `;`, what follows an encoded slash may belong to the parameters
 //   `//host/login`                   the first piece is a host (`new URL(target, base)`), or a segment
 //   `%6cogin`, `login;x`             the literal `login`, or a text that only a parameter matches (Express)
@@ -48,7 +48,7 @@ template <class Word>
   return word;
 }
 
-// Loads up to eight bytes as one word. Bytes may be loaded twice.
+// Loads up to eight bytes as one word. Some bytes may be loaded twice.
 [[nodiscard]] inline std::uint64_t short_word(std::string_view text) noexcept {
   const char* const begin = text.data();
   const char* const end = begin + text.size();

@@ -164,7 +164,7 @@ std::span<const RouteTree::Terminal> RouteTree::wildcards_of(const Node& node) c
   return {terminals_.data() + node.first + node.ends, node.wildcards};
 }
 
-// Follows literals down, then returns to the parameters passed on the way: at most one per level.
+// Follows literals down, then returns to the parameters that it passed: at most one per level.
 void RouteTree::match_plain(const PathReading& path, MethodFilter filter, Matches& out) const noexcept {
   struct Position {
     std::uint32_t node;
@@ -246,12 +246,12 @@ void RouteTree::add_consumed(State state, const Piece& piece, States& to) const 
   const std::uint32_t literal = find_literal(state.node, piece);
   if (literal != none) to.add({literal, 0});
   if (node.parameter != none) to.add({node.parameter, 0});
-  // In other cases a state that went deeper can return to this node and matches everything that this state would.
+  // In all other cases, a state that went deeper can return to this node, and matches everything that this state would.
   if (node.parameter == none && (literal == none || piece.has(Piece::may_differ))) to.add({state.node, 1});
 }
 
 // Reads the piece as part of the previous segment. That segment is then not a literal, since no literal contains a
-// slash. The parameter beside the literal, if any, is a state of its own.
+// slash. The parameter next to the literal, if any, is a separate state.
 void RouteTree::add_joined(State state, States& to) const noexcept {
   const Node& node = nodes_[state.node];
   if (state.beyond > 0) return to.add(state);

@@ -11,9 +11,9 @@
 // routes, so no request can exceed that.
 //
 // An ambiguous path is walked with a set of states, one for each node that some reading has reached. With more than
-// `max_states` at once, or if the path is unreadable, every limit with a route of that method covers the request, by
-// each of its routes where those count apart: over-matching affects only the sender, under-matching would let it bypass
-// a limit. So a match takes at most max_pieces x max_states steps, or one for each route, whatever is sent.
+// `max_states` at once, or if the path is unreadable, every limit with a route of that method covers the request,
+// through each of its routes if they count separately: over-matching affects only the sender, under-matching would let
+// it bypass a limit. So a match takes at most max_pieces x max_states steps, or one for each route, whatever is sent.
 //
 // Lookups use one flat hash table, keyed by (parent, segment): a node is half a cache line, and the work is the same
 // for ten routes as for ten thousand. Literals are interned. Matching never allocates.
@@ -41,7 +41,7 @@ inline constexpr std::uint32_t no_route = UINT32_MAX;
 
 struct RouteMatch {
   std::uint32_t limit = 0;
-  std::uint32_t route = no_route;  // index of the entry; no_route: covered, but the route is unknown
+  std::uint32_t route = no_route;  // index of the entry; no_route: covered by an unknown route
 
   bool operator==(const RouteMatch&) const = default;
 };
@@ -78,7 +78,7 @@ class Matches {
   std::vector<std::uint64_t> state_of_limit_;   // the state in which a route of the limit was last found
   std::vector<std::uint32_t> states_of_limit_;  // the number of such states of that request
   std::uint64_t state_ = 0;
-  std::uint64_t first_state_ = 0;  // the first state of this request; lower numbers belong to earlier requests
+  std::uint64_t first_state_ = 0;  // the first state of this request; lower numbers are from earlier requests
   bool unreadable_ = false;
   std::size_t count_ = 0;
   std::uint32_t label_ = no_route;
@@ -92,7 +92,7 @@ class RouteTree {
   [[nodiscard]] static RouteTree build(std::span<const RouteEntry> entries);
 
   // Methods are compared in upper case. A method that is empty or not a token matches all routes; a method that no
-  // route names matches routes without a method only. `out` must have been made for this tree.
+  // route names matches only routes without a method. `out` must have been made for this tree.
   void match(std::string_view method, const PathReading& path, Matches& out) const noexcept;
 
   [[nodiscard]] std::size_t routes() const noexcept { return ranks_.size(); }
@@ -175,7 +175,7 @@ class RouteTree {
   std::uint32_t root_ = 0;
   std::string texts_;
   std::vector<Terminal> terminals_;
-  std::vector<Terminal> everything_;  // one per (limit, method), or per route where those count apart
+  std::vector<Terminal> everything_;  // one per (limit, method), or per route where routes count separately
   std::vector<std::uint32_t> ranks_;  // rank of each entry; lower is more specific
   std::vector<Method> methods_;       // the methods that routes name, numbered from 1
   std::size_t limits_ = 0;

@@ -8,7 +8,7 @@
 namespace weir::match {
 namespace {
 
-// Returns a text that sorts more specific routes first. A route that ends is shorter than one with `**`, and so comes
+// Returns a text that sorts more specific routes first. A route that ends is shorter than one with `**`, so it comes
 // first.
 std::string shape(const policy::RouteTemplate& route) {
   std::string kinds;

@@ -11,7 +11,7 @@
 namespace weir::net {
 namespace {
 
-constexpr int accept_batch = 64;  // after this many, open connections are served
+constexpr int accept_batch = 64;  // after this many, open connections are served first
 
 // True if the error concerns only one client: the next accept may succeed.
 bool is_client_error(int error) noexcept {

@@ -38,7 +38,7 @@ struct ListenerState {
   std::atomic<std::size_t> open = 0;
 
   std::mutex mutex;
-  std::condition_variable empty;  // signals that `open` is 0
+  std::condition_variable empty;  // notified when `open` reaches 0
 };
 
 // Counts one open connection of a listener until it ends.
@@ -83,7 +83,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Wa
   void close_all();
   void tick(SteadyTime now);
 
-  void forget(Connection& connection);  // called when it has closed
+  void forget(Connection& connection);  // called after it has closed
 
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] ListenerState& listener() noexcept { return *listener_; }

@@ -1,4 +1,4 @@
-// An Address is a socket address as the system takes it. An Endpoint's host may be a name.
+// An Address is a socket address in the form that the system uses. An Endpoint's host may be a name.
 #pragma once
 
 #include <sys/socket.h>

@@ -54,7 +54,7 @@ class InputBuffer {
     filled_ = end_ == size_;
   }
 
-  // Consumed bytes stay in memory until the next room().
+  // Consumed bytes stay in memory until the next call of room().
   void consume(std::size_t count) noexcept {
     begin_ += std::min(count, end_ - begin_);
     if (begin_ == end_) begin_ = end_ = 0;
@@ -69,12 +69,12 @@ class InputBuffer {
   bool filled_ = false;  // the last read used all the room, so more may follow
 };
 
-// Sends output to a socket, plain or with TLS: as much as the socket takes without blocking.
+// Sends output to a socket, plain or with TLS: as much as the socket accepts without blocking.
 class Sender {
  public:
   enum class State : std::uint8_t {
     done,        // everything is sent
-    blocked,     // the socket takes no more for now
+    blocked,     // the socket accepts no more for now
     failed,      // see errno
     tls_failed,  // see TlsStream::problem
   };
@@ -84,15 +84,15 @@ class Sender {
     bool moved;  // at least one byte was sent
   };
 
-  // Sends the unsent rest of earlier calls, then `plain`, and removes from `plain` what it takes over. `tls` is null
-  // for a plain connection.
+  // Sends what earlier calls left unsent, then `plain`, and removes from `plain` what it takes over. `tls` is null for
+  // a plain connection.
   [[nodiscard]] Progress send(int socket, TlsStream* tls, std::string& plain);
 
-  // How many bytes taken over from `plain` (with TLS, of their records) are unsent.
+  // The number of unsent bytes among those taken over from `plain` (with TLS, of their records).
   [[nodiscard]] std::size_t unsent() const noexcept { return pending_.size() - sent_; }
 
  private:
-  std::string pending_;  // wire bytes: partly sent, or encrypted
+  std::string pending_;  // bytes for the wire, partly sent or encrypted
   std::size_t sent_ = 0;
 };
 

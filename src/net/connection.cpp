@@ -57,7 +57,7 @@ void Connection::open_session() {
   if (made && draining_) drain();
 }
 
-// Does everything possible now. Further input is read in the next round.
+// Does everything that is possible now. Further input is read in the next round.
 void Connection::advance() {
   if (in_session_) return;
   if (stage_ == Stage::handshake) continue_handshake();
@@ -141,7 +141,7 @@ bool Connection::call(const Work& work) {
   return stage_ != Stage::closed;
 }
 
-// Closes the connection if it must end now that the session has done what it can.
+// Closes the connection if it must end after the session has done what it can.
 void Connection::settle() {
   if (stage_ != Stage::open) return;
   if (seen_ && input_.at_bound() && !out_.closing_) {
@@ -264,7 +264,7 @@ void Connection::take_input(std::size_t count) {
   }
 }
 
-// Continues when the socket is writable if it does not take everything now.
+// Sends the rest when the socket becomes writable, if it does not accept everything now.
 void Connection::flush() {
   if (writing_ || stage_ == Stage::closed || (!tls_ && all_sent())) return;
   const Sender::Progress progress = sender_.send(socket_.number(), tls_.get(), out_.bytes_);

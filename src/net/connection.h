@@ -2,7 +2,7 @@
 // Used only on the loop's thread. TCP and unix sockets are treated alike; TLS sits between the socket and the buffers.
 //
 // 1. It reads at most once per round of the loop. A short read means that the socket is empty, and the next read waits
-//    until the socket is ready. Where a short read proves nothing (the peer has shut down, urgent data, any unix
+//    until the socket is ready. If a short read proves nothing (the peer has shut down, urgent data, any unix
 //    socket), it reads until EAGAIN.
 // 2. It does not read while the output is paused or at output_bound, or after the session has closed.
 // 3. It never calls the session recursively: what a session requests during a call is done when the call returns.
@@ -34,7 +34,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void start();
   void tick(SteadyTime now);
   void drain();
-  void close();  // at once
+  void close();  // closes immediately
 
   // Called by Link.
   [[nodiscard]] bool has_session() const noexcept { return session_ != nullptr; }

@@ -1,6 +1,6 @@
 // Connects to an endpoint: resolves its host and tries the addresses in turn. Internal to src/net. Used only on the
-// loop's thread. Each address gets an equal share of the remaining time, so that a silent one leaves enough for the
-// next.
+// loop's thread. Each address gets an equal share of the remaining time, so that an address that does not respond
+// leaves enough time for the next.
 #pragma once
 
 #include <cstddef>

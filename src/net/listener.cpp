@@ -81,7 +81,7 @@ enum class Sharing : bool { alone, shared };
 
 Result<Descriptor> bind_tcp(const Address& address, Sharing sharing) {
   Descriptor socket = make_socket(address.family());
-  // SO_REUSEADDR: lingering connections of an earlier process do not block the port.
+  // With SO_REUSEADDR, lingering connections of an earlier process do not block the port.
   if (!socket.open() || !set_option(socket, SOL_SOCKET, SO_REUSEADDR) ||
       (sharing == Sharing::shared && !set_option(socket, SOL_SOCKET, SO_REUSEPORT)) ||
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
@@ -138,7 +138,8 @@ Result<ListenSockets> listen_unix(const Address& address, mode_t mode, int backl
   if (auto removed = remove_stale(address); !removed) return tl::unexpected(std::move(removed.error()));
   const std::string path = address.host();
   Descriptor socket = make_socket(AF_UNIX);
-  // Sets the mode before bind, so that the file is never more open, and again afterwards because the umask reduced it.
+  // Sets the mode before bind, so that the file is never more accessible, and again afterwards because the umask
+  // reduced it.
   if (!socket.open() || ::fchmod(socket.number(), mode) != 0 ||
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
     return refused(address, errno);
@@ -202,7 +203,7 @@ void Listener::on_each_loop(void (Acceptor::*work)()) {
 }
 
 void Listener::stop_accepting() {
-  file_.reset();  // first, so that a successor can use the path immediately
+  file_.reset();  // comes first, so that a successor can use the path immediately
   on_each_loop(&Acceptor::stop_accepting);
 }
 

@@ -29,9 +29,9 @@ struct ListenerState;
 struct Timeouts {
   Duration handshake = std::chrono::seconds(5);     // for the whole TLS handshake
   Duration first_bytes = std::chrono::seconds(10);  // from the start of the session to its first input
-  Duration incomplete = std::chrono::seconds(10);   // without the session consuming any of the pending input
-  Duration idle = std::chrono::seconds(75);         // without input or output; does not apply to a paused session
-  Duration unread = std::chrono::seconds(75);       // without the peer reading any of the unsent output
+  Duration incomplete = std::chrono::seconds(10);   // the time in which the session consumes none of the pending input
+  Duration idle = std::chrono::seconds(75);         // the time without input or output; not for a paused session
+  Duration unread = std::chrono::seconds(75);       // the time in which the peer reads none of the unsent output
   Duration linger = std::chrono::seconds(1);        // from the last byte sent until the peer closes
 };
 

@@ -25,7 +25,8 @@
 namespace weir::net {
 namespace {
 
-// Blocks all signals while a loop's thread is created, which inherits the mask: the main thread handles signals.
+// Blocks all signals while the thread of a loop is created. The thread inherits the mask, so the main thread handles
+// signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -26,7 +26,7 @@ std::string connection_error(int error) {
 
 }  // namespace
 
-// One connection of an Outgoing, from dialling over the TLS handshake to its end. The owner is called only when
+// One connection of an Outgoing, from dialling through the TLS handshake to its end. The owner is called only when
 // dialling completes or the socket is ready.
 class OutgoingConnection final : public std::enable_shared_from_this<OutgoingConnection>, private Watcher {
  public:
@@ -62,7 +62,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     if (!in_owner_) flush();
   }
 
-  // The owner is not called again.
+  // Ensures that the owner is not called again.
   void close() {
     owner_ = nullptr;
     if (stage_ == Stage::closed) return;
@@ -174,7 +174,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     if (stage_ != Stage::open) return;
     if (reading == TlsStream::Reading::failed) lose("TLS failed: " + problem);
     if (reading == TlsStream::Reading::ended) lose("the server closed the connection");
-    flush();  // TLS may have records of its own to send
+    flush();  // TLS may have its own records to send
   }
 
   void offer() {
@@ -186,7 +186,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     }
   }
 
-  // Continues when the socket is writable if it does not take everything now.
+  // Sends the rest when the socket becomes writable, if it does not accept everything now.
   void flush() {
     if (writing_ || stage_ == Stage::closed) return;
     switch (sender_.send(socket_.number(), tls_.get(), out_).state) {
@@ -205,7 +205,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
     }
   }
 
-  // Sends the TLS close notification, which cannot be forged, if the socket takes it at once.
+  // Sends the TLS close notification, which cannot be forged, if the socket accepts it at once.
   void send_close_notify() {
     if (!tls_ || stage_ != Stage::open || unsent() > 0) return;
     tls_->shut();
@@ -244,7 +244,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   bool readable_ = false;      // the socket may have unread input
   bool until_eagain_ = false;  // a short read does not mean that the socket is empty
   bool writing_ = false;       // waiting until the socket is writable
-  bool in_owner_ = false;      // a callback of the owner is running: its output is flushed afterwards
+  bool in_owner_ = false;      // a callback of the owner is running; its output is flushed afterwards
 };
 
 Outgoing::Outgoing(Loop& loop, OutgoingOptions options, Owner& owner)

@@ -2,7 +2,7 @@
 // Used only on the loop's thread. Must be destroyed before the loop.
 //
 // 1. No member function calls the owner before it returns: callbacks come later.
-// 2. It may be closed, reconnected or destroyed at any time, also from the owner's callbacks. The owner gets no further
+// 2. It may be closed, reconnected or destroyed at any time, even from the owner's callbacks. The owner gets no further
 //    callbacks about a closed connection.
 // 3. on_lost is called once per connection. Nothing is retried unless connect() is called.
 // 4. Bytes sent during on_connected or on_bytes leave with one write when it returns; other bytes are sent immediately.

@@ -29,8 +29,8 @@ class Output {
   [[nodiscard]] std::string& bytes() noexcept { return bytes_; }
   void append(std::string_view more) { bytes_.append(more); }
 
-  // True at the bound of unsent output. A session that can should then stop between two messages; it is called again
-  // with the rest once the peer has read.
+  // True when the unsent output has reached its bound. A session should then stop between two messages if it can; it is
+  // called again with the rest once the peer has read.
   [[nodiscard]] bool full() const noexcept { return bytes_.size() + in_flight_ >= bound_; }
 
   // Stops input and closes the connection when all output is sent.
@@ -55,7 +55,7 @@ class Output {
 // Everything except post() and loop() must be called on the loop's thread.
 class Link {
  public:
-  Link() = default;  // without a connection, for tests of a session
+  Link() = default;  // has no connection, for tests of a session
   Link(std::weak_ptr<Connection> connection, Loop& loop) noexcept : connection_(std::move(connection)), loop_(&loop) {}
 
   [[nodiscard]] bool alive() const;
@@ -101,7 +101,7 @@ class Session {
 
   // `bytes` is all unconsumed input. Returns how many bytes were consumed. Called again only when more input arrives,
   // or when Output::full or Output::pause ends, so it must consume every complete message. Unconsumed bytes are passed
-  // again as the session left them: it may decode in place. While the output is paused, and until on_resume returns
+  // again as the session left them, so it may decode in place. While the output is paused, and until on_resume returns
   // with the output not paused, all bytes stay where they are, including consumed ones.
   [[nodiscard]] virtual std::size_t on_input(std::span<char> bytes, Output& out) = 0;
 

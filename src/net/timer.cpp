@@ -40,7 +40,8 @@ TimerQueue::TimerQueue(Poller& poller) : clock_(poller, *this) {
   }
 }
 
-// Runs at most as many timers as are set now, so that one that sets itself again in the past waits for the next round.
+// Runs at most as many timers as are set now, so that a timer that sets itself again for a past time waits for the next
+// round.
 void TimerQueue::on_ready(Readiness /*input*/) {
   std::uint64_t expirations = 0;
   (void)!::read(clock_.number(), &expirations, sizeof expirations);

@@ -10,7 +10,7 @@
 namespace weir::net {
 
 // Runs a function once at a given time, with the precision of the system's timers. It may be set again, cancelled or
-// destroyed at any time, also by the function.
+// destroyed at any time, even by the function.
 class Timer {
  public:
   explicit Timer(Loop& loop) noexcept : queue_(loop.timers()) {}
@@ -36,7 +36,7 @@ class Timer {
 };
 
 // The timers of one loop, driven by one system timer. Internal to src/net. The system timer is set for the first timer
-// or earlier: cancelling or postponing a timer leaves it alone, so that timeouts that never fire cost no system calls.
+// or earlier. Cancelling or postponing a timer does not change it, so timeouts that never fire cost no system calls.
 class TimerQueue final : private Watcher {
  public:
   explicit TimerQueue(Poller& poller);  // throws std::system_error

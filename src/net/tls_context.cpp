@@ -69,7 +69,8 @@ Result<std::shared_ptr<SSL_CTX>> build_server_context(const TlsFiles& files, con
   if (!context) return context;
   SSL_CTX* const raw = context->get();
   SSL_CTX_set_options(raw, SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Resumption with client certificates requires a session id context. Tickets resume sessions, so none are cached.
+  // Resumption with client certificates requires a session id context. Tickets resume sessions, so no sessions are
+  // cached.
   constexpr std::array<unsigned char, 4> name{'w', 'e', 'i', 'r'};
   SSL_CTX_set_session_id_context(raw, name.data(), name.size());
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
@@ -98,7 +99,7 @@ Result<void> trust(SSL_CTX& context, const std::string& ca) {
   return failure(ca, "cannot load CA: " + tls_reason() + "; use a PEM file of CA certificates");
 }
 
-// True if the environment names the location, even if nothing is there, or if the default is readable.
+// True if the environment names the location, even if nothing exists there, or if the default is readable.
 bool is_configured(const char* variable, const char* path) {
   const bool is_set = std::getenv(variable) != nullptr;  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   return is_set || access(path, R_OK) == 0;

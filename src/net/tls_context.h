@@ -34,11 +34,11 @@ class TlsContext {
   [[nodiscard]] static Result<std::shared_ptr<TlsContext>> load(TlsFiles files,
                                                                 const std::vector<std::string>& applications = {});
 
-  // Reads the files again, for take(), so that a caller can load several contexts before it changes any.
+  // Reads the files again, for a later take(), so that a caller can load several contexts before it changes any.
   [[nodiscard]] Result<std::shared_ptr<ssl_ctx_st>> prepare() const;
   void take(std::shared_ptr<ssl_ctx_st> prepared);
 
-  // prepare() and take(). An invalid file changes nothing.
+  // Does prepare() and take(). An invalid file changes nothing.
   [[nodiscard]] Result<void> reload();
 
   [[nodiscard]] std::shared_ptr<ssl_ctx_st> current() const;

@@ -1,8 +1,8 @@
 // Names of consumers without personal data: `user:9f3c0d12ab34ef56`, `ip:0b77...+route:POST /login`, `global`.
 //
-// Each value is hashed with a secret key: an operator can look a value up (`weir hash VALUE`), but without the key
-// values cannot be guessed. Routes and `global` come from the policy and are not hashed. The key is stored in a file,
-// so names stay the same across restarts.
+// Each value is hashed with a secret key: an operator can look up a value (`weir hash VALUE`), but without the key a
+// value cannot be guessed. Routes and `global` come from the policy and are not hashed. The key is stored in a file, so
+// names stay the same across restarts.
 #pragma once
 
 #include <span>

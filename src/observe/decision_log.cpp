@@ -9,7 +9,7 @@ std::uint64_t second_of(Instant now) noexcept {
   return static_cast<std::uint32_t>(std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count());
 }
 
-// Each thread reads the clock itself, so one may still be in the previous second.
+// Each thread reads the clock itself, so a thread may still be in the previous second.
 bool is_another(std::uint64_t second, std::uint64_t passed) noexcept {
   const std::uint64_t current = passed >> 32;
   return second > current || second + 1 < current;

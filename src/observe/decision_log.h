@@ -17,7 +17,7 @@ struct Sampling {
   std::uint32_t of = 1;
 };
 
-// Samples evenly, without a period that traffic could be in step with. Not thread-safe.
+// Samples evenly, but not periodically: traffic cannot be in step with it. Not thread-safe.
 class Sampler {
  public:
   // Deterministic for a seed.
@@ -51,7 +51,7 @@ class LineLimit {
 
   [[nodiscard]] bool pass(Instant now) noexcept;
 
-  // Returns the lines suppressed since the last call, once their second is over.
+  // Returns the number of lines suppressed since the last call, once their second has passed.
   [[nodiscard]] std::uint64_t take_suppressed(Instant now) noexcept;
 
  private:
@@ -71,16 +71,16 @@ class DecisionLog {
   DecisionLog(LogWriter& writer, const Options& options) noexcept
       : writer_(writer), sampling_(options.sampling), limit_(options.lines_per_second) {}
 
-  // Each thread has a Sampler of its own.
+  // Each thread has its own Sampler.
   [[nodiscard]] Sampling sampling() const noexcept { return sampling_; }
 
-  // True if a line may be written now. Otherwise it is counted, and the count is logged when the second is over.
+  // True if a line may be written now. Otherwise the line is counted, and the count is logged after the current second.
   [[nodiscard]] bool has_room(Instant now);
 
   // `line` is scratch.
   void write(const Denial& denial, std::string& line);
 
-  // Logs the number of suppressed lines of a second that is over. Call it about once per second, so that it is logged
+  // Logs the number of suppressed lines of a past second. Call it about once per second, so that the number is logged
   // even if no denial follows.
   void tick(Instant now);
 

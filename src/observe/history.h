@@ -30,8 +30,8 @@ class History {
   // Oldest first.
   [[nodiscard]] std::vector<Second> seconds() const;
 
-  // Returns a limit's counts in the last `max_count` seconds, zero while it was idle. Returns nothing if the limit had
-  // no room: max_limits limits are tracked, first come first served, until they are idle for ten minutes.
+  // Returns a limit's counts in the last `max_count` seconds, zero while it was idle. Returns nothing if there was no
+  // room for the limit: the first max_limits limits are tracked, each until it has been idle for ten minutes.
   [[nodiscard]] std::optional<std::vector<TrafficCounts>> of(std::string_view limit,
                                                              std::size_t max_count = length) const;
 

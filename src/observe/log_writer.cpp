@@ -16,7 +16,7 @@ namespace {
 
 constexpr int poll_milliseconds = 100;
 
-// Returns the size of the whole lines that a pipe takes atomically, or of the first line if that is longer.
+// Returns the size of the whole lines that a pipe accepts atomically, or of the first line if it is longer.
 std::size_t next_piece(std::string_view lines) noexcept {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const std::size_t last = lines.rfind('\n', PIPE_BUF - 1);

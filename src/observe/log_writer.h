@@ -37,8 +37,8 @@ class LogFile {
   }
   ~LogFile();
 
-  // Writes whole lines in pieces that a pipe takes atomically, so that lines of several processes do not mix. While a
-  // pipe is full it waits, and calls `gives_up` ten times per second. Returns the number of bytes written.
+  // Writes whole lines in pieces that a pipe accepts atomically, so that lines of several processes do not mix. While a
+  // pipe is full, waits, and calls `gives_up` ten times per second. Returns the number of bytes written.
   [[nodiscard]] std::size_t write(std::string_view lines, const std::function<bool()>& gives_up) noexcept;
 
  private:

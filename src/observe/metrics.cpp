@@ -75,7 +75,7 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
               "Decisions on the counter that requests without a key share; weir_decisions_total includes them.");
   append_event(Event::shared);
   page.family("weir_usage_mismatch_total", counter,
-              "Calls that charged a limit in another way than its `usage` declares.");
+              "Calls that charged a limit in a way other than its `usage` declares.");
   append_event(Event::usage_mismatch);
   page.family("weir_candidate_decisions_total", counter,
               "Decisions that candidates would have made, by how they compare with the live limit.");
@@ -121,7 +121,7 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
   }
 }
 
-// Reports lower bounds: a sketch may count the denials of other consumers as those of one.
+// Reports lower bounds, because a sketch may attribute the denials of other consumers to this one.
 void append_top_denied(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
   std::vector<const TopDenied*> all;
   for (const Recorder* recorder : recorders) all.push_back(&recorder->denied());
@@ -130,8 +130,7 @@ void append_top_denied(MetricsPage& page, std::span<const Recorder* const> recor
     std::uint64_t& highest = by_limit[consumer.limit];
     highest = std::max(highest, consumer.count - consumer.error);
   }
-  page.family("weir_top_denied", gauge,
-              "Denials of the consumer that a limit denied most, in the last 30 to 60 minutes.");
+  page.family("weir_top_denied", gauge, "Denials of the limit's most denied consumer in the last 30 to 60 minutes.");
   for (const auto& [limit, denials] : by_limit) page.sample({{"limit", limit}}, denials);
 }
 
@@ -166,7 +165,7 @@ struct TableSum {
   std::uint64_t overflowed = 0;
 };
 
-// Sums by limit and purpose. A limit has several tables if its tiers have different windows.
+// Sums by limit and purpose, because a limit has several tables if its tiers have different windows.
 using TableSums = std::map<std::pair<std::string, store::Purpose>, TableSum>;
 
 TableSums sum_up(const std::vector<store::Tables::Figures>& tables) {
@@ -293,8 +292,7 @@ void append_process(MetricsPage& page, Instant started) {
 }  // namespace
 
 void append_spike_metrics(MetricsPage& page, const Spikes& spikes) {
-  page.family("weir_spikes_total", counter,
-              "Sudden bursts of a limit's decisions, or of one consumer's denials by it.");
+  page.family("weir_spikes_total", counter, "Sudden bursts in a limit's decisions, or in its denials of one consumer.");
   for (const auto& [limit, counts] : spikes.counts()) {
     page.sample({{"limit", limit}, {"of", "limit"}}, counts.limits);
     page.sample({{"limit", limit}, {"of", "consumer"}}, counts.consumers);

@@ -126,7 +126,7 @@ void Recorder::record_receipts(const EvaluationBatch& batch, std::size_t i) noex
   }
 }
 
-// Divides the time of a batch evenly among its requests.
+// Divides the duration of a batch evenly among its requests.
 void Recorder::record_time(std::chrono::nanoseconds started, std::uint64_t all, std::uint64_t counted) noexcept {
   if (counted == 0) return;
   const auto passed = static_cast<std::uint64_t>(std::max(stopwatch_() - started, std::chrono::nanoseconds{0}).count());

@@ -29,7 +29,7 @@ struct Gauges {
 
 struct Second {
   Instant at{};     // the end of the second
-  Duration span{};  // about a second, unless the process was suspended
+  Duration span{};  // about a second, or longer if the process was suspended
   std::uint64_t requests = 0;
   std::uint64_t evaluated = 0;        // requests that limits were asked about
   std::uint64_t denied_requests = 0;  // a part of them
@@ -64,7 +64,7 @@ class SecondMeter {
   Totals before_;
 };
 
-// A quantile, interpolated within its bucket. Beyond all bounds it is the last bound. None if there are no values.
+// Returns a quantile, interpolated within its bucket; beyond all bounds, the last bound; none without values.
 template <std::size_t Bounds>
 [[nodiscard]] std::optional<double> quantile(const base::Scale<Bounds>& scale,
                                              const base::HistogramTotals<Bounds>& totals, double share) {

@@ -62,7 +62,7 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   constexpr std::uint32_t day = 24 * hour;
   const bool is_young = seconds_ <= first_seconds;
   if (is_young && (busy_seconds_ <= silent_seconds || stretch.length() > max_initial_range)) return false;
-  if (seconds_ <= 2U * stretch.length()) return false;  // there is not enough past to compare with
+  if (seconds_ <= 2U * stretch.length()) return false;  // there is not enough history to compare with
   const std::uint32_t ago = last_begin_ == 0 ? day : seconds_ - last_begin_;
   const float min_again = static_cast<float>(factor) * last_rate_ * static_cast<float>(stretch.length());
   if (ago < hour && static_cast<float>(stretch.sum()) <= min_again) return false;
@@ -121,8 +121,8 @@ std::vector<Spikes::Spike> Spikes::add_limits(std::span<const LimitTraffic> limi
   return started;
 }
 
-// Adds each consumer's denials since the last test. The total shrinks if the sketch was cleared or gave the consumer's
-// entry to another; then the increase is unknown and counts as zero.
+// Adds each consumer's denials since the last test. The total shrinks if the sketch was cleared or reassigned the
+// consumer's entry; then the increase is unknown and counts as zero.
 void Spikes::add_denials(const TopDenied& denied, const std::vector<TopDenied::Count>& counts) {
   Denials& before = before_[&denied];
   Denials now;

@@ -36,8 +36,8 @@
 
 namespace weir::observe {
 
-// Sums over stretches of one length, in steps of a few seconds: the current sum, and the highest of the past hour that
-// does not overlap with it.
+// Sums over stretches of one length, in steps of a few seconds: the current sum, and the highest sum of the past hour
+// that does not overlap with it.
 class Stretch {
  public:
   // `length` must be a multiple of `step`, at most 20 times.
@@ -86,14 +86,14 @@ class SpikeTest {
 
   enum class State : std::uint8_t { none, begins, lasts, ends };
 
-  // A test for a rate that is known to have been nearly zero: spikes are detected from the first second.
+  // Creates a test for a rate that is known to have been nearly zero: spikes are detected from the first second.
   [[nodiscard]] static SpikeTest after_silence() noexcept {
     SpikeTest test;
     test.seconds_ = first_seconds;
     return test;
   }
 
-  // Adds the count of one second, also if it is zero. The sum over max_stretch must be less than 2^32.
+  // Adds the count of one second, even if it is zero. The sum over max_stretch must be less than 2^32.
   State add(std::uint32_t count) noexcept;
 
   // Rates per second over the stretch that detected the spike, now and at their past maximum.
@@ -143,10 +143,10 @@ class Spikes {
   // Adds the decisions of the last `seconds`; limits that are missing decided nothing. Returns the spikes that begin.
   [[nodiscard]] std::vector<Spike> add_limits(std::span<const LimitTraffic> limits, std::size_t seconds, Instant now);
 
-  // The same for consumers, by their totals of denials.
+  // Does the same for consumers, given their total denials.
   [[nodiscard]] std::vector<Spike> add_consumers(std::span<const TopDenied* const> denied, std::size_t seconds);
 
-  // The spike of a limit that has not ended. Thread-safe.
+  // The current spike of a limit. Thread-safe.
   struct Lasting {
     Instant since{};
     SpikeTest::Rates rates{};

@@ -174,7 +174,7 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   }
   page.family("weir_lease_holder_info", gauge, "Name under which other nodes see this node's slices.");
   page.sample({{"holder", bindings.slice_holder()->text()}}, std::uint64_t{1});
-  page.family("weir_lease_slices", gauge, "Consumers of which this node has leased a slice.");
+  page.family("weir_lease_slices", gauge, "Consumers for whom this node has leased a slice.");
   for (const auto& [limit, leased] : out) page.sample({{"limit", limit}}, leased.slices);
   page.family("weir_lease_units", gauge,
               "Units leased to this node, which it spends without asking the store or returns.");
@@ -182,23 +182,24 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
 
   const store::SliceCounts& counts = bindings.slices().front()->counts();
   const auto value = [](const store::SliceCounts::Count& count) { return count.load(std::memory_order_relaxed); };
-  page.family("weir_lease_messages_total", counter,
-              "Messages about slices: all of them, and separately renewals and returns.");
+  page.family("weir_lease_messages_total", counter, "Messages about slices, by kind; `all` includes the other kinds.");
   page.sample({{"kind", "all"}}, value(counts.messages));
   page.sample({{"kind", "renewal"}}, value(counts.renewals));
   page.sample({{"kind", "return"}}, value(counts.returns));
   page.single("weir_lease_unanswered_total", counter, "Messages about slices that the store did not answer.",
               value(counts.unanswered));
-  page.family("weir_lease_units_total", counter,
-              "Units by outcome: granted to this node, reported as used, returned, expired and charged, or unasked "
-              "(spent before they were granted) and charged.");
+  page.family(
+      "weir_lease_units_total", counter,
+      "Leased units by outcome: granted, reported as used, returned, expired (charged), or unasked: spent before "
+      "they were granted, and charged.");
   page.sample({{"outcome", "granted"}}, value(counts.granted));
   page.sample({{"outcome", "reported"}}, value(counts.reported));
   page.sample({{"outcome", "returned"}}, value(counts.returned));
   page.sample({{"outcome", "expired"}}, value(counts.expired));
   page.sample({{"outcome", "unasked"}}, value(counts.unasked));
   page.single("weir_lease_contended_denials_total", counter,
-              "Denials while the units leased to other nodes would have been enough.", value(counts.contended_denials));
+              "Denials although the unused units leased to other nodes would have been enough.",
+              value(counts.contended_denials));
   append_approximate(page, bindings);
 }
 

@@ -95,12 +95,12 @@ class TopDenied {
 
   // The minimum number of denials of each consumer in the last 30 to 60 minutes.
   struct Count {
-    const std::string* limit;  // valid as long as this object
+    const std::string* limit;  // valid for the lifetime of this object
     std::uint64_t consumer;
     std::uint64_t denials;
   };
   [[nodiscard]] std::vector<Count> counts() const;
-  // Empty if the consumer has no entry any more.
+  // Empty if the consumer no longer has an entry.
   [[nodiscard]] std::string name_of(std::string_view limit, std::uint64_t consumer) const;
 
   // At most `max_count` consumers of all loops together, most denied first.

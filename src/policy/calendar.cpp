@@ -50,7 +50,7 @@ class ZoneDates {
     if (zone_ == nullptr) return sys_seconds{midnight.time_since_epoch()};
     const date::local_info info = zone_->get_info(midnight);
     if (info.result == date::local_info::nonexistent) return info.first.end;
-    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // if midnight occurs twice, the first one
+    return sys_seconds{midnight.time_since_epoch()} - info.first.offset;  // the first one if midnight occurs twice
   }
 
  private:
@@ -92,7 +92,7 @@ std::int64_t in_micros(sys_seconds instant) noexcept {
   return instant.time_since_epoch().count() * micros_per_second;
 }
 
-// A skipped date begins when the next one does, so it has no window of its own.
+// A skipped date begins when the next one does, so it has no window.
 WindowEdges edges_around(const ZoneDates& dates, CalendarUnit unit, sys_seconds now) {
   local_days first = start_of(unit, dates.date_at(now));
   // In a repeated hour the local date may be that of an earlier window.
@@ -140,7 +140,7 @@ class ZoneCalendar final : public core::Calendar {
       }
       remember(found->second);
       return found->second;
-    } catch (const std::exception&) {  // only out of memory: the zone was read when the calendar was created
+    } catch (const std::exception&) {  // can only be out of memory: the zone was read when the calendar was created
       return nominal_edges(unit(), now);
     }
   }

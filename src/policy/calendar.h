@@ -19,7 +19,7 @@ inline constexpr std::string_view utc = "UTC";  // needs no zone file
 // Returns the one calendar for this unit and zone, which is never destroyed. An error suggests similar zones.
 [[nodiscard]] Result<const core::Calendar*> find_calendar(core::CalendarUnit unit, std::string_view zone);
 
-// Returns a digest of the zone's offsets from 2020 to 2037 as read. Nodes with equal digests have the same edges.
+// Returns a digest of the zone's offsets from 2020 to 2037, as read. Nodes with equal digests have the same edges.
 // find_calendar() must have found the zone.
 [[nodiscard]] std::string zone_digest(const std::string& zone);
 

@@ -18,12 +18,12 @@ inline constexpr std::uint64_t max_nodes = 4'096;
 // A burst or a limit below this is too small to be divided into slices.
 inline constexpr std::uint64_t min_divided = 8;
 
-// Why a limit is decided exactly.
+// The reason why a limit is decided exactly.
 enum class WhyExact : std::uint8_t {
   not_exact,     // it is not decided exactly
   written,       // `consistency: exact`
   shadow,        // it is in shadow mode
-  queue,         // each request has a turn of its own
+  queue,         // each request has its own turn
   log,           // each request counts from its own instant
   calendar,      // its windows follow the calendar
   small,         // below min_divided
@@ -38,7 +38,7 @@ struct EffectiveConsistency {
   friend bool operator==(const EffectiveConsistency&, const EffectiveConsistency&) = default;
 };
 
-// `numbers` are the live numbers of one tier; tiers may differ. Candidates, warnings and penalties are always decided
+// `numbers` is the live numbers of one tier; tiers may differ. Candidates, warnings and penalties are always decided
 // exactly.
 [[nodiscard]] EffectiveConsistency effective_consistency(const CompiledLimit& limit, const Limit& numbers,
                                                          std::uint64_t nodes) noexcept;

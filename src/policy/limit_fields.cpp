@@ -174,7 +174,7 @@ auto compared(std::string_view name, Text text, Towards direction, Note note) {
   };
 }
 
-// Returns a direction function for a member whose values are compared by is_as_strict(a, b).
+// Returns a direction function for a member whose values is_as_strict(a, b) compares.
 template <class Member>
 auto by_strictness(Member CompiledLimit::* member, bool (*is_as_strict)(const Member&, const Member&)) {
   return [=](Compiled was, Compiled is) {
@@ -252,7 +252,7 @@ void digest_share(Compiled limit, Canonical& to) {
   to.put(std::uint64_t{limit.local_share.value_or(0)});  // 0 is not a valid share
 }
 
-// The default, 1 / nodes, is at most a half. How it compares with a smaller share depends on the number of nodes.
+// The default, 1 / nodes, is at most one half. How it compares with a smaller share depends on the number of nodes.
 Direction share_direction(Compiled before, Compiled after) {
   constexpr std::uint32_t half = 500'000;
   const auto& was = before.local_share;
@@ -285,8 +285,8 @@ std::string_view consistency_note(Compiled before, Compiled after) {
   return is.sync > was.sync ? ", nodes exchange counts less often" : ", nodes exchange counts more often";
 }
 
-// Units that one node holds are unavailable to others, so a leased limit may admit less, the more so the longer the
-// lease. An approximate limit may admit more or less.
+// Units that one node holds are unavailable to others, so a leased limit may admit less, especially with a long lease.
+// An approximate limit may admit more or less.
 Direction consistency_direction(Compiled was, Compiled is) noexcept {
   const auto is_approximate = [](Compiled limit) { return limit.consistency.kind == Consistency::approximate; };
   if (is_approximate(was) || is_approximate(is)) return Direction::different;
@@ -454,7 +454,7 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
        type(R"("type": "object", "minProperties": 1, "additionalProperties": false, "properties": {candidate fields})",
             "a map with any of {candidate fields}"),
        "none",
-       "another algorithm or other numbers, [evaluated beside the limit](policies.md#try-a-limit-before-it-denies), "
+       "another algorithm or other numbers, [evaluated alongside the limit](policies.md#try-a-limit-before-it-denies), "
        "never "
        "enforced",
        uncompiled(read_candidate, digested(&CompiledLimit::candidate))},

@@ -33,7 +33,7 @@ std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   return policy;
 }
 
-// True for a file of envoyproxy/ratelimit, also if its domain is missing.
+// True for a file of envoyproxy/ratelimit, even if its domain is missing.
 bool is_of_ratelimit(const text::Node& root) {
   return root.find("domain") != nullptr || (root.find("descriptors") != nullptr && root.find("limits") == nullptr);
 }
@@ -100,13 +100,13 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
   if (!root) return {};
   read_allowances(text, problems);
   if (!is_of_ratelimit(*root)) {
-    problems.error(root->at, "domain is missing: a policy directory must contain envoyproxy/ratelimit files only");
+    problems.error(root->at, "missing domain: a policy directory must contain envoyproxy/ratelimit files only");
     return {};
   }
   return rls::read(*root, problems);
 }
 
-// Compiles each file alone, so that errors carry its name, and then all together.
+// Compiles each file alone, so that errors have its name, and then all files together.
 Loaded load_directory(const fs::path& directory, const LoadOptions& options) {
   const auto files = files_in(directory);
   if (!files) return rejected(directory, files.error().what);

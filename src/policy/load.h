@@ -20,7 +20,7 @@ struct Loaded {
 };
 
 struct LoadOptions {
-  bool merge_domains = false;           // several files of a directory may define one domain
+  bool merge_domains = false;           // true if several files of a directory may define one domain
   std::uint64_t nodes = default_nodes;  // number of nodes that share the store; some warnings depend on it
   // Domains whose denied calls charge all of their descriptors. Unknown names are ignored.
   std::vector<std::string> charge_all{};

@@ -131,7 +131,7 @@ Mistake parse_path(std::string_view path, RouteTemplate& route) {
 std::string encoded(std::string_view literal) {
   std::string text;
   for (const char c : literal) {
-    // Policies reject `:id` and `.+`, which are probably meant as a parameter or a pattern.
+    // Policies reject `:id` and `.+`, which probably mean a parameter or a pattern.
     const bool is_odd = (c == ':' && text.empty()) || (c == '+' && text.ends_with('.'));
     if (is_odd) {
       text += c == ':' ? "%3A" : "%2B";

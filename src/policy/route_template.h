@@ -1,7 +1,7 @@
 // A route of a policy: `POST /users/{id}/posts`, `/api/**`. Without a method it matches any method.
 //
 // - `{name}` fills a whole segment and matches any one; `*` does the same without a name.
-// - `**` can only be the last segment, and matches any number of segments, also none: `/api/**` matches `/api`.
+// - `**` can only be the last segment, and matches any number of segments, including none: `/api/**` matches `/api`.
 // - Any other segment is a literal, plain or percent-encoded. Literals are compared by segment_text() below,
 //   ignoring ASCII case.
 // - A slash at the end is ignored, as in requests.
@@ -89,7 +89,7 @@ std::size_t decode(std::string_view raw, char* to) noexcept;
 struct SegmentText {
   std::string_view text;        // may be empty; never `.` or `..`, see dots
   std::size_t dots = 0;         // 1 for `.`, 2 for `..`; the text is empty then
-  bool may_be_empty = false;    // the segment is empty, or becomes empty where a server stops at a control character
+  bool may_be_empty = false;    // the segment is empty, or becomes empty if a server stops at a control character
   bool has_parameters = false;  // contains a `;`
   bool may_end_path = false;    // contains a `?`, `#` or control character, where some servers stop
 };

@@ -25,7 +25,7 @@ struct WrittenRate {
 };
 
 // The numbers of each tier: its own, or those of the limit. Unset: unlimited or banned. All tiers have one algorithm;
-// windows may differ between tiers, and then the states do too.
+// if their windows differ, they have separate states.
 struct TieredLimit {
   std::vector<std::optional<Limit>> by_tier;      // one for each of Tiers::names
   std::vector<bool> banned;                       // one for each tier, or empty if no tier is banned
@@ -47,7 +47,7 @@ struct HeaderCost {
 struct CostRule {
   bool is_written = false;           // the caller's cost is ignored
   Cost fixed{1};                     // cost of a request to which neither of the following applies
-  std::vector<RouteCost> by_route;   // the most specific one applies
+  std::vector<RouteCost> by_route;   // costs by route; the most specific route applies
   std::optional<HeaderCost> header;  // read from trusted proxies only
 };
 
@@ -73,7 +73,7 @@ struct CompiledLimit {
   std::optional<Usage> usage;                // unset: callers choose
   std::optional<std::uint64_t> max_reserve;  // the maximum cost of one reservation
 
-  // Set for a limit that is reached by descriptors only, never by a route.
+  // Set for a limit that only descriptors can match, never a route.
   std::string domain;
   [[nodiscard]] bool by_descriptor() const noexcept { return !domain.empty(); }
 };
@@ -103,7 +103,7 @@ struct Descriptor : DescriptorFields {
 struct Domain {
   std::string name;
   std::vector<Descriptor> descriptors;
-  bool charges_denied = false;  // a denied call charges all of its descriptors; set by weir.yaml
+  bool charges_denied = false;  // true if a denied call charges all of its descriptors; set by weir.yaml
 };
 
 struct Ruleset {
@@ -113,7 +113,7 @@ struct Ruleset {
   std::vector<CompiledLimit> limits;  // in file order
   std::vector<Domain> domains;
   std::vector<RouteTemplate> labels;  // known routes beyond those of the limits
-  std::string digest;                 // equal for texts with the same meaning
+  std::string digest;                 // the same for texts with the same meaning
 };
 
 }  // namespace weir::policy

@@ -1,4 +1,4 @@
-// Types of the policy language that policies have both as written (spec.h) and as compiled (ruleset.h).
+// Types of the policy language that occur in policies both as written (spec.h) and as compiled (ruleset.h).
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ using text::Problems;
 using text::Severity;
 using text::Written;
 
-// The algorithms that a policy names. A leaky bucket has a queue or not, depending on its numbers.
+// The algorithms that a policy names. A leaky bucket may have a queue, depending on its numbers.
 enum class PolicyAlgorithm : std::uint8_t {
   token_bucket,
   gcra,
@@ -55,7 +55,7 @@ enum class Missing : std::uint8_t { skip, share, deny };
 enum class Mode : std::uint8_t { enforce, shadow };
 enum class OnStoreFailure : std::uint8_t { local, open, closed };
 enum class Consistency : std::uint8_t { exact, leased, approximate };
-// The way to charge a cost that is known only when a request is over: by a report, or by settling a reservation.
+// How a cost that is known only after the request is charged: by a report, or by settling a reservation.
 enum class Usage : std::uint8_t { reported, reserved };
 
 [[nodiscard]] std::string_view name_of(Missing missing) noexcept;

@@ -85,7 +85,7 @@ std::string at_once_text(const Limit& limit) {
   return fmt::format("at most {} at once", limit.capacity());
 }
 
-// Leases of up to two minutes are written in seconds, as is usual.
+// Leases of up to two minutes are formatted in seconds, as usual.
 std::string lease_text(const Limit& limit) {
   const Duration lease = limit.rate().per;
   const bool in_seconds = lease <= 2min && lease % 1s == Duration::zero();
@@ -229,7 +229,7 @@ std::string limit_text(const CompiledLimit& limit) {
 std::string list_text(const std::vector<std::string>& items) {
   constexpr std::size_t shown = 3;
   std::string text;
-  // `and 1 more` would be no shorter than the item.
+  // `and 1 more` would be no shorter than the last item.
   const std::size_t count = items.size() <= shown + 1 ? items.size() : shown;
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0) text += i + 1 == items.size() ? " and " : ", ";

@@ -54,8 +54,8 @@ struct Texts {
   std::string after;
 };
 
-// Formats only what differs between two limits of one algorithm. Rates without their written form are in one unit, so
-// that 60/min against 61/min does not read `1/s -> 61/min`.
+// Formats only what differs between two limits of one algorithm. Rates without a written form use one unit, so that
+// 60/min and 61/min do not become `1/s -> 61/min`.
 [[nodiscard]] Texts numbers_texts(const Spelled& before, const Spelled& after);
 
 // `POST /login, GET /me and 3 more`; without routes `every request`.

@@ -58,7 +58,7 @@ CheckReport check(const Loaded& loaded) {
     }
   }
   if (!config.store.redis) return report;
-  report.lines.push_back("store unavailable: shares are for " + std::to_string(config.store.redis->nodes) +
+  report.lines.push_back("store unavailable: limits are divided by " + std::to_string(config.store.redis->nodes) +
                          " nodes (store.redis.nodes) until nodes are counted");
   for (const policy::CompiledLimit& limit : loaded.ruleset->limits) add_outage_line(limit, *config.store.redis, report);
   check_store(*config.store.redis, report);

@@ -72,7 +72,7 @@ struct Listener {
 
 struct StateConfig {
   std::filesystem::path directory;  // empty: none
-  bool is_named = false;            // set by weir.yaml, not by the environment
+  bool is_named = false;            // set by weir.yaml rather than by the environment
   std::size_t memory = std::size_t{256} << 20;
   std::optional<Duration> snapshot_every;  // none: no snapshots
 };
@@ -103,7 +103,7 @@ struct LogConfig {
   LogLevel level = LogLevel::info;
   std::optional<DenialLogConfig> denials = DenialLogConfig{};  // none: denials are not logged
   std::optional<std::filesystem::path> file;                   // none: standard error
-  std::optional<std::filesystem::path> hash_key_file;          // none: a key of its own in the state directory
+  std::optional<std::filesystem::path> hash_key_file;          // none: this node's own key in the state directory
 
   friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
@@ -126,7 +126,7 @@ struct RedisTlsConfig {
   friend bool operator==(const RedisTlsConfig&, const RedisTlsConfig&) = default;
 };
 
-// May contain a password as part of a URL. shown() leaves it out.
+// May contain a password as part of a URL. shown() omits it.
 struct RedisConfig {
   std::vector<store::redis::Url> urls;  // never empty; they differ only in their endpoints
   std::optional<SentinelConfig> sentinel;
@@ -153,7 +153,7 @@ struct StoreConfig {
 };
 
 struct ReceiptsConfig {
-  std::optional<std::filesystem::path> key_file;  // none: a key of its own in the state directory
+  std::optional<std::filesystem::path> key_file;  // none: this node's own key in the state directory
 };
 
 struct Config {

@@ -36,7 +36,7 @@ void describe_section(const std::string& section, const Parts& parts, std::vecto
   });
 }
 
-// Adds the names of changed sections and fields. Changed fields get back their old values.
+// Adds the names of changed sections and fields. Changed fields are restored to their old values.
 void find_restarts(const std::string& section, const Parts& before, Config& after, std::vector<std::string>& names) {
   visit_fields(section, before, [&](const Field& field, const std::string& path, const Parts& owner) {
     Parts other{after};

@@ -25,7 +25,7 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 const std::vector<std::string> auth_header_names{"auto", "original", "forwarded", "path"};
 const std::vector<std::string> level_names{"error", "warning", "info", "debug"};
 
-// These functions format the parts of --check lines that take more than an expression. An empty text is left out.
+// These functions format the parts of --check lines that need more than an expression. An empty text is left out.
 std::string describe_listen(const Parts& parts) {
   std::vector<std::string> texts;
   for (const net::Address& address : parts.listener->config->listen) texts.push_back(address.text());
@@ -288,7 +288,8 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
 
       {"receipts", section(), "Receipts of reservations and of concurrency limits."},
       {"receipts.key_file", path(&ReceiptsConfig::key_file),
-       "Keys that seal receipts: 64 hexadecimal digits per line; the first seals, all open. Default: one in the state "
+       "Keys of receipts, one per line: 64 hexadecimal digits. The first encrypts, all decrypt. Default: one in the "
+       "state "
        "directory; with a shared store, none.",
        describe_receipt_keys},
 

@@ -55,7 +55,7 @@ struct Kind {
   std::function<void(const Parts& from, const Parts& to)> copy{};
   std::string schema{};                        // members of a JSON Schema object; for a section, extra members
   std::optional<std::string_view> required{};  // an example for the error message, or empty; none: not required
-  Restart restart = Restart::none;             // what a change requires; for a section, a change of anything in it
+  Restart restart = Restart::none;             // what a change requires; for a section, a change of any part of it
 
   bool is_section = false;
   std::string alternative{};                  // schema of the value allowed instead of the section

@@ -65,7 +65,7 @@ inline bool same_value(const std::optional<net::TlsFiles>& a, const std::optiona
   return a->certificate_chain == b->certificate_chain && a->key == b->key && a->client_ca == b->client_ca;
 }
 
-// A kind that compares and copies. The caller adds the parser.
+// A kind that can be compared and copied. The caller adds the parser.
 template <class Owner, class T>
 Kind kind_of(T Owner::* member, std::string schema = "") {
   Kind kind;
@@ -260,7 +260,7 @@ inline Kind version() {
   return kind;
 }
 
-// A field that does not exist, with a hint for users who expect it.
+// A field that does not exist, with a hint for users who expect it to.
 inline Kind rejected(std::string_view why) {
   Kind kind;
   kind.read = [why](const FieldContext& at) { at.map.refuse(at.name(), why); };
@@ -300,7 +300,7 @@ Kind optional_section(std::optional<T> Owner::* member, Check* check = nullptr, 
   return kind;
 }
 
-// A section that may be `off`. `on` is the value that a map starts from if it was off.
+// A section that may be `off`. `on` is the initial value of a map if the section was off.
 template <class Owner, class T>
 Kind section_or_off(std::optional<T> Owner::* member, const T& on = {}, Check* check = nullptr) {
   Kind kind = section(check);

@@ -110,7 +110,9 @@ Result<Duration> parse_time(std::string_view text, TimeBounds bounds) {
 Result<Share> parse_sample(std::string_view text) {
   if (text.find('/') != std::string_view::npos) {
     if (const auto share = share_in(text)) return reduced(*share);
-    return wrong(text, "invalid share: must be above 0 and at most 1, like 1/10, with numbers of at most 1000000");
+    return wrong(
+        text,
+        "invalid share: write a fraction above 0 and at most 1, like 1/10; its denominator can be at most 1000000");
   }
   const auto millionths = text::parse_share(text);
   if (!millionths) return tl::unexpected<Error>(millionths.error());

@@ -43,7 +43,7 @@ struct TimeBounds {
 [[nodiscard]] Result<mode_t> parse_mode(std::string_view text);
 
 // An address in the notation of net::Address; a unix socket needs an absolute path. `8080` is that port on 127.0.0.1,
-// `:8080` on every address.
+// and `:8080` is that port on every address.
 [[nodiscard]] Result<net::Address> parse_listen(std::string_view text);
 
 // A host name without a port, or `*`.

@@ -18,7 +18,7 @@ void EverySecond::stop() noexcept {
 }
 
 // wait_for uses the steady clock. If it returns before the wall clock reaches the second, the loop waits again. If the
-// wall clock is set, only the current wait is affected.
+// wall clock is changed, only the current wait is affected.
 void EverySecond::run(const std::stop_token& stopping, const std::function<void()>& work) {
   std::mutex mutex;
   std::condition_variable_any woken;

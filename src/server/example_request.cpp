@@ -111,7 +111,7 @@ std::string check_body(const Query& query, bool reserves) {
   return body + "}";
 }
 
-// Finds the first request that a limit counts for its own consumer and that no limit denies outright.
+// Finds the first request that some limit counts for its own consumer and that no limit denies outright.
 class Search {
  public:
   explicit Search(const match::Matcher& matcher) : matcher_(matcher), scratch_(matcher) {}

@@ -87,7 +87,7 @@ void Server::sample() {
   sample.totals.traffic = traffic_totals(engine_->totals());
   for (const auto& worker : workers_) worker->recorder().add_to(sample.totals.durations);
   if (sample.gauges.store == observe::StoreState::open) sample.store_error = store_status().error;
-  // Finding the limits is slower than comparing the total, so it is done only if the total has changed.
+  // Finding the limits is slower than comparing totals, so it is done only if the total has changed.
   const std::uint64_t overflowed = engine_->bindings()->tables().overflowed();
   if (std::exchange(overflowed_, overflowed) != overflowed) sample.overflowed = overflowed_by_limit();
   live_->add(std::move(sample));

@@ -24,10 +24,10 @@ class NodeCountFile {
   // Reads the file. With an empty path nothing is read or written.
   explicit NodeCountFile(const std::filesystem::path& state_directory);
 
-  // The count in the file, if there is a valid one.
+  // The count in the file, if it has a valid one.
   [[nodiscard]] std::optional<std::uint32_t> saved() const noexcept { return saved_; }
 
-  // Takes the current count and writes the file if needed.
+  // Accepts the current count, and writes the file if needed.
   [[nodiscard]] Result<void> update(std::uint32_t nodes, SteadyTime now);
 
  private:

@@ -88,7 +88,7 @@ class HttpProtocol final : public ProtocolOf<frontend::HttpFrontend, http_option
   }
 };
 
-// All loops share the quotas that Envoys enforce themselves.
+// All loops share the quotas that the Envoys themselves enforce.
 class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> {
  public:
   using ProtocolOf::ProtocolOf;
@@ -168,7 +168,7 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
     page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
     page.sample({}, throttles_->bytes_used());
     page.family("weir_throttle_overflowed_total", Type::counter,
-                "Decisions by CL.THROTTLE on shared states, because memory was exhausted.");
+                "Decisions by CL.THROTTLE on states that keys share because memory is full.");
     page.sample({}, throttles_->overflowed());
   }
 
@@ -200,8 +200,7 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
 class AdminProtocol final : public ProtocolOf<frontend::AdminFrontend, admin_options> {
  public:
   using ProtocolOf::ProtocolOf;
-  void add_traffic(observe::TrafficTotals& /*totals*/) const override {
-  }  // requests of operators do not count as traffic
+  void add_traffic(observe::TrafficTotals& /*totals*/) const override {}  // operators' requests do not count as traffic
 
  private:
   std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {

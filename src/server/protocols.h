@@ -42,7 +42,7 @@ struct FrontendOptions {
 // them; sums are valid while they exist.
 class Protocol {
  public:
-  // Options for protocols that have states of their own, besides those of the policy's limits.
+  // Options for protocols that have their own states, besides those of the policy's limits.
   struct StateOptions {
     std::size_t memory = 0;          // state.memory of weir.yaml
     std::filesystem::path folder{};  // for snapshots; empty: none

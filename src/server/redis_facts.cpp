@@ -113,7 +113,7 @@ Result<void> RedisProbe::send(std::initializer_list<std::string_view> command, c
   });
 }
 
-// The connection has the same timeout and a better message, so this waits a little longer.
+// The connection has the same timeout and a better error message, so this waits a little longer.
 Result<void> RedisProbe::wait(const std::function<void()>& begin) {
   {
     const std::lock_guard guard(mutex_);
@@ -125,7 +125,7 @@ Result<void> RedisProbe::wait(const std::function<void()>& begin) {
   const auto max_wait = timeout_ + std::chrono::milliseconds(200);
   if (!changed_.wait_for(lock, max_wait, [this] { return done_; })) {
     lock.unlock();
-    loop_.run([this] { connection_->close(); });  // no reply is accepted after this
+    loop_.run([this] { connection_->close(); });  // later replies are not accepted
     lock.lock();
     if (!done_) error_ = Error{where_, "no answer within " + policy::duration_text(timeout_)};
   }

@@ -1,4 +1,4 @@
-// Facts about one Redis server that decide whether it can store limits.
+// Facts about one Redis server that determine whether it can store limits.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
 
   // Returns the round trip of the last command, measured on the loop.
   [[nodiscard]] Duration round_trip() const noexcept { return round_trip_; }
-  // Returns the midpoint of that round trip, by this host's clock.
+  // Returns the time halfway through that round trip, by this host's clock.
   [[nodiscard]] Instant sent_at() const noexcept { return sent_at_; }
 
  private:
@@ -71,7 +71,7 @@ struct RedisFacts {
   std::size_t replicas = 0;
   Duration round_trip{};   // median of several
   Duration clock_ahead{};  // relative to this host's clock
-  std::string forbidden;   // the server's error about a missing permission; empty: none is missing
+  std::string forbidden;   // the server's error about a missing permission; empty if none is missing
 };
 
 // `prefix` is the prefix of Weir's keys. Changes nothing in Redis.

@@ -95,7 +95,7 @@ Result<void> Server::open_state() {
   return restore_states();
 }
 
-// A state directory that has an admin token may be read-only: then the receipt key is not stored.
+// A state directory that already has an admin token may be read-only; the receipt key is then not stored.
 Result<void> Server::open_own_receipt_key() {
   if (config_.store.redis) return {};
   const fs::path& directory = config_.state.directory;
@@ -269,7 +269,7 @@ void Server::on_loop_connected() {
   if (wake) wake();
 }
 
-// Until nodes are counted, their number is the last count, or store.redis.nodes.
+// Until nodes are counted, their number is the last saved count, or else store.redis.nodes.
 void Server::open_nodes() {
   const RedisConfig& redis = *initial_config_.store.redis;
   nodes_ = std::make_unique<SharedNodes>(

@@ -66,14 +66,14 @@ class Server final : private frontend::AdminBackend {
   // Sets the function that is called, on any thread, when a request is pending or is_ready() became true.
   void on_request(std::function<void()> wake);
 
-  // True while the server is ready: from when the store is connected, or startup_timeout has passed, until it stops.
+  // True while the server is ready: once the store is connected or startup_timeout has passed, and until it stops.
   [[nodiscard]] bool is_ready() const noexcept { return health_.serving(); }
 
   // Must be called about once per second.
   void tick();
   void save();
 
-  // Reports not ready from now on. The server still serves.
+  // Reports that the server is not ready from now on. It still serves requests.
   void announce_stop();
   // Stops accepting, finishes requests in flight, and saves. The server cannot be restarted.
   void stop();
@@ -112,7 +112,7 @@ class Server final : private frontend::AdminBackend {
   Result<void> open_listeners();
 
   Result<void> open_listener(std::size_t protocol);
-  // Returns the receipt keys in weir.yaml, or else this node's own key if it shares no store.
+  // Returns the receipt keys of weir.yaml, or else this node's own key if its store is not shared.
   [[nodiscard]] Result<std::vector<frontend::ReceiptKey>> receipt_keys(const Config& config) const;
   // Reads the tokens and keys. A frontend whose listener is off in `config` keeps its options.
   [[nodiscard]] Result<WorkerOptions> worker_options(const Config& config) const;

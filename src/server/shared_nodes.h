@@ -1,4 +1,4 @@
-// This node and the other nodes that share its store: names, count, and a callback for changes of the count.
+// This node and the other nodes that share its store: their names, their number, and a callback for changes of it.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 namespace weir::server {
 
-// The policy if none is named: one generous limit, to try the server with.
+// The policy that is used if none is named: one generous limit, to try the server with.
 inline constexpr std::string_view default_policy = R"(version: 1
 
 limits:
@@ -36,7 +36,7 @@ class FileWatch {
   // Watches the files from now on.
   void add(const std::vector<std::filesystem::path>& files);
 
-  // Returns true once per change. A missing file has not changed: it may be about to be replaced.
+  // Returns true once per change. A missing file does not count as a change: it may be about to be replaced.
   [[nodiscard]] bool changed();
 
  private:
@@ -55,7 +55,7 @@ struct Sources {
   ListenerFlags listeners{};  // overrides weir.yaml
 };
 
-// The weir.yaml of the flag, of WEIR_CONFIG, or of the service, if it exists.
+// The path of weir.yaml: from the flag, from WEIR_CONFIG, or the service's own file if it exists.
 struct FoundConfig {
   std::optional<std::filesystem::path> file;  // none: all defaults apply
   std::string origin;                         // `--config`, `WEIR_CONFIG`, `default`

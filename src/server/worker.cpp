@@ -58,7 +58,7 @@ Worker::~Worker() {
 }
 
 // The gate opens under the evaluator's lock, because stores may access states. The store's callback runs inside the
-// store, so the gate opens in a later turn of the loop. The heartbeat starts before the first decision.
+// store, so the gate opens in a later iteration of the loop. The heartbeat starts before the first decision.
 void Worker::await_store(const WorkerContext& context, net::Loop& loop) {
   const auto open = [this, on_connected = context.on_connected] {
     if (gate_->is_open()) return;

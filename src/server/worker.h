@@ -41,14 +41,14 @@ struct WorkerContext {
   frontend::AdminBackend& backend;
   const store::redis::RedisOptions* redis;       // null: the store is local
   SharedNodes* nodes;                            // null if local; the first loop sends heartbeats
-  const std::atomic<std::uint32_t>* node_count;  // null if local; changes at any time
+  const std::atomic<std::uint32_t>* node_count;  // null if local; may change at any time
   Duration startup_timeout;                      // how long requests wait for the store
   std::function<void()> on_connected;            // called once on each loop, when requests no longer wait
 };
 
 class Worker {
  public:
-  // `counts` is null exactly if the store is local. The loop must not run yet.
+  // `counts` is null if and only if the store is local. The loop must not run yet.
   Worker(const WorkerContext& context, const std::vector<std::unique_ptr<Protocol>>& protocols,
          const WorkerOptions& options, net::Loop& loop, store::StoreCounts* counts);
   // Must be destroyed after the sessions, while the loop does not run.

@@ -39,7 +39,8 @@ std::string_view without_protocol(std::string_view rest) noexcept {
   return front_of(rest, space);
 }
 
-// Appends the meaning of the escape at the front of `text` and returns its length, or 0 if there is none.
+// Appends the decoded form of the escape at the front of `text` and returns the length of the escape, or 0 if there is
+// none.
 std::size_t take_escape(std::string_view text, std::string& result) {
   if (text.size() < 2) return 0;
   if (text[1] == 'x') {
@@ -56,8 +57,9 @@ std::size_t take_escape(std::string_view text, std::string& result) {
   return 2;
 }
 
-// Reverts the escapes of servers: \xHH (nginx and Apache), \" \\ \b \n \r \t \v \f (Apache). Other backslashes stay.
-// Returns `text` itself if it has no backslash, or else a view into `scratch`.
+// Decodes the escapes of servers: \xHH (nginx and Apache), \" \\ \b
+//  \r \t \v \f (Apache). Other backslashes stay. Returns `text` itself if it has no backslash, or else a view into
+// `scratch`.
 std::string_view unescaped(std::string_view text, std::string& scratch) {
   std::size_t next = text.find('\\');
   if (next == npos) return text;
@@ -78,7 +80,7 @@ constexpr std::string_view present(std::string_view text) noexcept {
   return text == "-" || text == "\"\"" ? std::string_view{} : text;
 }
 
-// Finds "[10/Oct/2023:13:55:36 +0000] " with a quote after it. The client chooses the user before it, and the server
+// Finds "[10/Oct/2023:13:55:36 +0000] " followed by a quote. The client chooses the user name before it, and the server
 // escapes only quotes, so only the quote makes the position certain.
 tl::expected<std::size_t, Fault> find_time(std::string_view line, std::size_t from) noexcept {
   Fault fault = Fault::no_time;

@@ -1,7 +1,7 @@
 // A map from consumer to state for all consumers or, if there are more than `max_size`, a uniform sample of them.
 //
-// Above `max_size`, only consumers whose hash is below a threshold stay; the threshold is halved until they fit. Only
-// its keyed hash decides whether a consumer is in the sample, and a consumer in the sample has been there since its
+// Above `max_size`, only consumers whose hash is below a threshold stay; the threshold is halved until they fit. Its
+// keyed hash alone decides whether a consumer is in the sample, and a consumer in the sample has been there since its
 // first request. The quantiles of the sample therefore estimate those of all consumers.
 //
 // Open addressing, at most 80 % full; one lookup costs one cache miss. Not thread-safe.
@@ -35,8 +35,8 @@ class ConsumerSample {
     return &slot->state;
   }
 
-  // Returns the first slot of the search for a consumer, for the caller to prefetch. (g++ 12 optimizes away a function
-  // that only prefetches.)
+  // Returns the first slot of the search for a consumer, so that the caller can prefetch it. (g++ 12 optimizes away a
+  // function that only prefetches.)
   [[nodiscard]] const void* home_of(std::uint64_t consumer) const noexcept {
     return consumer > threshold_ ? nullptr : &slots_[consumer & (slots_.size() - 1)];
   }

@@ -222,7 +222,7 @@ Demand LimitDemand::report_of(const OfTier& tier) {
 }
 
 std::uint64_t quantile(const std::vector<std::uint64_t>& sorted, double share) noexcept {
-  // 1e-9 compensates rounding errors of the product.
+  // 1e-9 compensates for rounding errors of the product.
   const double rank = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
   const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
   return sorted[std::min(index, sorted.size() - 1)];

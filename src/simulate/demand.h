@@ -33,7 +33,7 @@ namespace weir::simulate {
 
 inline constexpr std::array<std::uint64_t, 3> rate_multiples{1, 2, 4};
 
-// The needed number for each multiple of the rate. Windows set only the first.
+// The number needed for each multiple of the rate. Windows set only the first.
 using Needs = std::array<std::uint64_t, rate_multiples.size()>;
 
 class BucketDemand {

@@ -6,8 +6,8 @@
 //   p95 of 100   the 95th percentile of the last 100 costs on the same route
 //
 // A request has one cost for all its limits, so an estimate belongs to a route (the most specific one, as in reports),
-// not to a limit. It learns only what a caller can know: the costs of admitted requests, when they end. Before the
-// first request of a route has ended, the estimate is 1.
+// not to a limit. It learns only what a caller can know: the costs of admitted requests, at the time when they end.
+// Before the first request of a route has ended, the estimate is 1.
 #pragma once
 
 #include <cstddef>

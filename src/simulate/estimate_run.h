@@ -47,7 +47,7 @@ class EstimateRun {
   // True if max_in_flight was ever exceeded. Nothing was dropped.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
 
-  // Must be called after the last request. Ends all requests in flight.
+  // Must be called after the last request. Completes all requests in flight.
   [[nodiscard]] EstimateReport finish();
 
  private:

@@ -98,7 +98,7 @@ class FieldMap {
 // logs headers as arrays). The port of an address is dropped. The first of duplicate fields takes precedence.
 //
 // A duration is a decimal number in the unit of its field, or with a unit suffix ("1.5s", "20ms"). An invalid duration
-// is absent. An invalid cost is a fault, because the line would mean something else without it.
+// counts as absent. An invalid cost is a fault, because the line would mean something else without it.
 class JsonLines {
  public:
   explicit JsonLines(FieldMap fields);

@@ -41,7 +41,8 @@ std::size_t size_of(const LogEntry& entry) noexcept {
   to += text.size();
 }
 
-// Returns how long entries wait. A second can be spread only when all of its entries have arrived, up to `span` late.
+// Returns how long entries wait. The entries of a second can be spread only after all of them have arrived, up to
+// `span` late.
 Duration delay_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcept {
   const Duration span = std::max(bounds.span, Duration::zero());
   return whole_seconds == WholeSeconds::spread ? span + seconds{1} : span;
@@ -150,7 +151,7 @@ LineOrder::Waiting LineOrder::take(bool stray) {
     return taken;
   }
   const Waiting taken = run_[run_begin_++];
-  // Erases popped entries when they are more than half, so that each entry is moved at most once.
+  // Erases popped entries when they make up more than half, so that each entry is moved at most once.
   if (run_begin_ * 2 > run_.size()) {
     run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(run_begin_));
     run_begin_ = 0;
@@ -164,8 +165,8 @@ std::size_t LineOrder::count_waiting_at(Instant at) const noexcept {
   return count;
 }
 
-// Returns the entry's stamp or, if seconds are spread, its position in the second; never earlier than the entry that
-// left last.
+// Returns the entry's stamp or, if seconds are spread, its position in the second; never earlier than the last entry
+// that left.
 Instant LineOrder::time_of(const Waiting& next) {
   Instant time = next.at;
   if (seconds_ == WholeSeconds::spread && next.stored.entry->grain == Grain::second) {

@@ -9,8 +9,8 @@
 //      that are out of order by at most `span` therefore leave as after a stable sort by time: equal times keep the
 //      order of the log.
 //   2. An entry that is earlier than one that has left is late. It is counted and gets the time of the last one that
-//      left, so that time does not run backwards. (One line stamped far in the future makes all that follow late; the
-//      count shows it.)
+//      left, so that time does not run backwards. (One line stamped far in the future makes all later ones late, as the
+//      count shows.)
 //   3. At most `max_entries` and `max_bytes` wait. Beyond that the earliest entry leaves early and is counted: the span
 //      is then shorter than requested, and the order is correct unless a late entry follows.
 //
@@ -47,7 +47,7 @@ class EntryStore {
     std::unique_ptr<std::byte[]> memory;
     std::size_t capacity;
     std::size_t used = 0;
-    std::size_t live = 0;  // entries that are not released
+    std::size_t live = 0;  // entries that are not yet released
   };
 
   struct Stored {
@@ -133,9 +133,9 @@ class LineOrder {
 
   Instant newest_ = Instant::min();      // the latest stamp pushed
   Instant last_stamp_ = Instant::min();  // the stamp of the last popped entry
-  Instant last_time_ = Instant::min();   // the time that this entry was given
-  Instant second_ = Instant::min();      // the second being spread
-  std::size_t second_size_ = 0;          // its number of entries
+  Instant last_time_ = Instant::min();   // the time assigned to this entry
+  Instant second_ = Instant::min();      // the second whose entries are being spread
+  std::size_t second_size_ = 0;          // the number of its entries
   std::size_t second_left_ = 0;          // how many of them have left
   std::uint64_t pushed_ = 0;
   std::uint64_t late_ = 0;

@@ -1,4 +1,4 @@
-// One request of an access log, and the reasons why a line is not one.
+// One request in an access log, and the reasons why a line is not a request.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace weir::simulate {
 struct LogOptions {
   std::optional<LogFormat> format{};  // absent: detected from the first line
   FieldMap fields{};                  // the fields of JSON lines
-  Tail tail = Tail::skipped;          // the use of the end of combined lines
+  Tail tail = Tail::skipped;          // how the end of combined lines is used
 };
 
 // Not thread-safe.
@@ -50,7 +50,7 @@ class LogReader {
 };
 
 // Passes the entries of the log, ordered by time, to replay(const LogEntry&). Several logs may share one LineOrder;
-// order.finish() and a last drain() end it.
+// after the last one, call order.finish() and drain() once more.
 template <class Replay>
 void drain(LineOrder& order, Replay&& replay) {
   while (const LogEntry* entry = order.pop()) replay(*entry);

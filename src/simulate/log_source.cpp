@@ -88,7 +88,7 @@ Result<void> LogSource::Bytes::recognise() {
     }
     if (S_ISREG(status.st_mode)) total_ = static_cast<std::uint64_t>(status.st_size);
   }
-  while (pending_.size() < 8) {  // a pipe may return its first bytes one at a time
+  while (pending_.size() < 8) {  // a pipe may deliver its first bytes one at a time
     const auto more = read_raw(std::span(block_).subspan(pending_.size()));
     if (!more) return tl::unexpected(more.error());
     if (*more == 0) break;
@@ -128,7 +128,7 @@ Result<std::size_t> LogSource::Bytes::read_raw(std::span<char> output) {
 }
 
 // Reads any number of concatenated gzip members, as `cat a.gz b.gz` and log rotation produce them. Zeros after the last
-// one are padding, as for gzip. zlib's gzread() would silently ignore any trailing bytes.
+// member are padding, as in gzip itself. zlib's gzread() would silently ignore any trailing bytes.
 Result<std::size_t> LogSource::Bytes::read_gzip(std::span<char> output) {
   zlib_.next_out = reinterpret_cast<Bytef*>(output.data());
   zlib_.avail_out = static_cast<uInt>(output.size());

@@ -4,9 +4,9 @@
 //   while (const auto line = source->next()) { ... }
 //   if (source->error()) -> the log is incomplete; the lines before the error are valid
 //
-// Memory is bounded: blocks of 1 MiB; longer lines than `max_line_length` are skipped and counted. A line ends with LF
-// or CRLF, which the last line may lack; a line truncated by an error is dropped. Empty lines and a byte order mark are
-// skipped. Not thread-safe.
+// Memory is bounded: a log is read in blocks of 1 MiB, and lines longer than `max_line_length` are skipped and counted.
+// A line ends with LF or CRLF, which the last line may lack; a line truncated by an error is dropped. Empty lines and a
+// byte order mark are skipped. Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ struct NodesOptions {
 
 class Nodes {
  public:
-  // `memory_budget` bounds the shared states.
+  // `memory_budget` bounds the memory for the shared states.
   static Result<std::unique_ptr<Nodes>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                const NodesOptions& options, std::size_t memory_budget,
                                                std::size_t max_consumers);
@@ -96,7 +96,7 @@ class Nodes {
   };
   struct OfLimit {
     NodesReport::OfLimit report;
-    LimitDemand admitted;  // measures the admitted requests, to find consumers over the limit
+    LimitDemand admitted;  // tracks the admitted requests, to find consumers over the limit
   };
 
   Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t max_states,

@@ -14,7 +14,7 @@ namespace weir::simulate {
 // How requests are distributed over nodes.
 enum class Spread : std::uint8_t {
   round_robin,
-  client,  // by the client's address, or else its user: a client stays on its node
+  client,  // by the client's address, or else its user, so that a client always uses the same node
 };
 
 struct NodesReport {
@@ -34,7 +34,7 @@ struct NodesReport {
     std::uint64_t messages = 0;            // messages to the store that concern this limit
     // The largest excess of a consumer over the limit; absent if it cannot be measured for the algorithm.
     std::optional<std::uint64_t> over = 0;
-    std::optional<std::uint64_t> max_excess{};  // the stated bound of an approximate limit's excess
+    std::optional<std::uint64_t> max_excess{};  // the guaranteed bound on the excess of an approximate limit
   };
 
   std::uint64_t nodes = 0;

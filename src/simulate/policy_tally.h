@@ -29,8 +29,8 @@ namespace weir::simulate {
 // How consumers appear in a report.
 enum class Names : std::uint8_t { hashed, shown };
 
-// Names a consumer whose key is not shown, given the key as engine/consumer.h writes it. Without this function the name
-// is 12 digits of the hash of its state.
+// Names a consumer whose key is not shown, given the key in the encoding of match/consumer.h. Without this function the
+// name is 12 digits of the hash of its state.
 using HashedName = std::function<std::string(std::string_view key)>;
 
 // The time from the first request to the last.
@@ -52,7 +52,7 @@ class PolicyTally {
   void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
            std::span<const Instant> times);
 
-  // Adds a request that this policy denies and the other admits.
+  // Adds a request that this policy denies but the other one admits.
   void add_difference(const engine::Query& query, const engine::Verdict& verdict);
 
   [[nodiscard]] PolicyReport report(const engine::Engine& engine, const Stretch& stretch) const;

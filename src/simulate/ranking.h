@@ -39,12 +39,12 @@ class Ranking {
   // The result is valid until the next call.
   Entry& add(std::uint64_t consumer);
 
-  // True if the caller should set the name. After an eviction, only consumers that occur twice get one.
+  // True if the caller should set the name. After an eviction, only consumers that occur twice get a name.
   [[nodiscard]] static bool needs_name(const Entry& entry) noexcept {
     return entry.name.empty() && (entry.error == 0 || entry.count > 1);
   }
 
-  // Returns the highest counts in descending order; ties are ordered by hash, so that reports are reproducible.
+  // Returns the highest counts in descending order. Ties are ordered by hash, so that reports are reproducible.
   [[nodiscard]] std::vector<Ranked> top(std::size_t length) const;
 
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
@@ -55,7 +55,7 @@ class Ranking {
   [[nodiscard]] std::uint64_t consumers() const noexcept { return is_exact() ? entries_.size() : seen_.estimate(); }
 
  private:
-  // Returns its argument as the hash, since consumers are hashes already.
+  // Returns its argument unchanged, because consumers are already hashes.
   struct AsIs {
     std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
   };

@@ -67,14 +67,14 @@ struct HardestHit {
   bool exact = true;
 };
 
-// The distribution over the consumers of one tier of the number that each needed from a limit.
+// For the consumers of one tier, the distribution of the number that each needed from a limit.
 struct Demand {
   struct Bar {
     std::uint64_t from = 0;  // both bounds are inclusive
     std::uint64_t to = 0;
     std::uint64_t consumers = 0;
   };
-  // With the given burst, queue or limit, this share of consumers would never have been denied by the limit.
+  // The share of consumers that the limit would never have denied if its burst, queue or limit had the given value.
   struct Quantiles {
     std::uint64_t half = 0;
     std::uint64_t p99 = 0;
@@ -90,7 +90,7 @@ struct Demand {
   std::string numbers;          // the current configuration: `100/min, burst 20`
   std::string word;             // the unit of the numbers below: burst, queue or limit
   std::uint64_t present = 0;    // the current value
-  bool upper_bound = false;     // the numbers are upper bounds (sliding_window_log) instead of exact
+  bool upper_bound = false;     // the numbers are upper bounds (sliding_window_log), not exact
   std::uint64_t consumers = 0;  // consumers in the sample
   std::uint64_t one_in = 1;     // the sampling ratio; 1 means all consumers
   std::uint64_t satisfied = 0;  // consumers in the sample that are never denied with the current value

@@ -59,8 +59,8 @@ const bold = (text) => element("b", {}, text);
 const small = (...words) => element("p", {class: "small soft"}, words);
 const card = (...inside) => element("section", {class: "card"}, inside);
 
-// `columns` are titles, each with a class after a colon: "l" is on the left, "l name" for long texts, "l bars";
-// otherwise the column is on the right.
+// `columns` are titles, each followed by a colon and a class: "l" is aligned left, "l name" is for long texts, "l bars"
+// for bars; without a class the column is aligned right.
 function table(columns, rows) {
   const titles = columns.map((column) => column.split(":"));
   const row = (tag, cells, attributes = {}) => element("tr", {}, cells.map((cell, i) =>
@@ -70,7 +70,7 @@ function table(columns, rows) {
     element("tbody", {}, rows.map((cells) => row("td", cells)))));
 }
 
-// The numbers behind a chart, collapsed at first.
+// The numbers behind a chart, initially collapsed.
 const details = (columns, rows) => element("details", {}, element("summary", {}, "Numbers"), table(columns, rows));
 
 // A stacked bar as wide as its column. A part is a class, a count and a label.
@@ -200,8 +200,8 @@ function denialsChart(before, after) {
 const timelineNumbers = (policy) => details(["from (UTC):l", "admitted", "denied"],
   timelineOf(policy).map((bin) => [timeText(bin.at), grouped(bin.admitted), grouped(bin.denied)]));
 
-// The bars of the histogram, with empty ones up to the current number. They are two per octave, as in the report:
-// [0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...
+// The bars of the histogram, followed by empty ones up to the current number. There are two per octave, as in the
+// report: [0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...
 function barsToShow({histogram, present}) {
   const bars = [];
   for (let from = 0; from <= Math.max(histogram.at(-1).from, present);) {

@@ -36,12 +36,12 @@ namespace weir::simulate {
 // `50,000`, or `49,876 (one in 4)` for a sample.
 [[nodiscard]] std::string sample_text(const Demand& demand);
 
-// One sentence per property of requests that the policy needs and the log lacks. Shown beside the figures, which may be
-// far from what would have happened.
+// One sentence per property of requests that the policy needs and the log lacks. Shown next to the figures, which may
+// then differ greatly from what would have happened.
 inline constexpr const char* cautions_title = "Missing from the log: the figures may be wrong";
 [[nodiscard]] std::vector<std::string> cautions_on(const LogReport& log);
 
-// One sentence per peculiarity of how the log was read.
+// One sentence per peculiarity of the log.
 [[nodiscard]] std::vector<std::string> remarks_on(const LogReport& log);
 
 // `On 4 nodes, leased, 1 ms from the store, requests round-robin`

@@ -23,7 +23,8 @@ using engine::Verdict;
 
 constexpr std::uint64_t lines_between_progress = 100'000;
 
-// Requests are decided in batches, so that states can be prefetched. The outcome is the same as one by one.
+// Requests are decided in batches, so that states can be prefetched. The result is the same as deciding them one by
+// one.
 constexpr std::size_t replay_batch = LineOrder::max_lent;
 
 // The duration of a request, if the log has it.
@@ -33,7 +34,7 @@ using Length = std::optional<Duration>;
 // log, or else for the lease of the limit.
 class PolicyRun {
  public:
-  // Returns null without a ruleset.
+  // Returns null if there is no ruleset.
   static Result<std::unique_ptr<PolicyRun>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                    const SimulateOptions& options) {
     if (!ruleset) return std::unique_ptr<PolicyRun>{};
@@ -152,7 +153,7 @@ class Replay {
 void Replay::add(const LogEntry& entry) {
   std::vector<Header>& headers = headers_[count_];
   headers.assign(entry.headers.begin(), entry.headers.end());
-  // The log is trusted, because it contains what the server knew.
+  // The log is trusted, because it contains only what the server knew.
   Query& query = queries_[count_];
   query.method = entry.method;
   query.path = entry.target;
@@ -316,7 +317,7 @@ void move_to_start(LogEntry& entry) noexcept {
   entry.grain = Grain::finer;
 }
 
-// Adds the counts of the log readers and the names.
+// Adds the counts of the log readers, and the names of the logs.
 Report complete(Report report, LogReport log, const SimulateOptions& options) {
   log.whole_second_entries = report.log.whole_second_entries;
   if (options.log.fields.has_cost()) log.without_cost = report.log.without_cost;

@@ -29,8 +29,8 @@
 
 namespace weir::simulate {
 
-// Tells whether the time of a line is the start or the end of its request. With `end`, the start is computed from the
-// duration where it is known; lines are then out of order by up to the longest duration.
+// Says whether the time of a line is the start or the end of its request. With `end`, the start is computed from the
+// duration if it is known; lines are then out of order by up to the longest duration.
 enum class Stamped : std::uint8_t { start, end };
 
 struct SimulateOptions {
@@ -41,7 +41,7 @@ struct SimulateOptions {
 
   NodesOptions nodes;  // the nodes that share the limits of `policy`
 
-  // How callers of `policy` estimate their costs; `report` is added. Empty disables this part of the report.
+  // How callers of `policy` estimate their costs, in addition to `report`. Empty disables this part of the report.
   std::vector<Estimate> estimates;
   static constexpr std::size_t max_estimates = 8;
 

@@ -95,8 +95,8 @@ SimulatedNode::SimulatedNode(const NodeContext& context, std::unique_ptr<engine:
 
 SimulatedNode::~SimulatedNode() = default;
 
-// Returns how long after a request tick() has an effect. A consumer is forgotten in the first sweep after two leases
-// without a request.
+// Returns for how long after a request tick() has an effect. A consumer is forgotten in the first sweep after two
+// leases without a request.
 Duration SimulatedNode::wakes_for() const noexcept {
   Duration max_lease = Duration::zero();
   for (const auto& slices : bindings_->slices()) max_lease = std::max(max_lease, slices->lease());

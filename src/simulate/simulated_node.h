@@ -22,7 +22,7 @@
 
 namespace weir::simulate {
 
-// A clock that only set() moves.
+// A clock that moves only through set().
 class VirtualClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override { return now_; }

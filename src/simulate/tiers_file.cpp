@@ -14,7 +14,7 @@ namespace weir::simulate {
 namespace {
 
 // Takes a field and the comma after it from the front of `line`. Returns nothing if its quotes are not closed, or if
-// anything but a comma follows them.
+// they are followed by anything other than a comma.
 std::optional<std::string> take_field(std::string_view& line) {
   line = base::trimmed(line);
   std::string field;
@@ -66,7 +66,7 @@ Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, 
     if (found == file.tiers_.end()) {
       const std::string near = text::did_you_mean(*tier, file.tiers_);
       return wrong(fmt::format("unknown tier {}{}", text::in_quotes(*tier),
-                               near.empty() ? fmt::format("; the policy has {}", fmt::join(file.tiers_, ", ")) : near));
+                               near.empty() ? fmt::format("; valid tiers: {}", fmt::join(file.tiers_, ", ")) : near));
     }
     const auto index = static_cast<std::size_t>(found - file.tiers_.begin());
     const auto [entry, is_new] = file.by_user_.try_emplace(*user, Listed{index, number});

@@ -15,7 +15,7 @@ namespace weir::store {
 struct ForwardedGroup {
   Group group;                             // submitted to the inner store
   Group* whole = nullptr;                  // the caller's group
-  std::vector<std::size_t> positions;      // of the checks of `group` in the caller's group
+  std::vector<std::size_t> positions;      // their indexes in the caller's group
   std::vector<CheckExtension> extensions;  // this store's additions to the checks of `group`
 
   void take_all(Group& original, Callback& callback) {
@@ -38,7 +38,7 @@ struct ForwardedGroup {
     for (std::size_t i = 0; i < positions.size(); ++i) group.checks[i] = whole->checks[positions[i]];
   }
 
-  // Returns the extension of the i-th check. Additions of an outer store are kept.
+  // Returns the extension of the i-th check. It keeps the additions of an outer store.
   CheckExtension& extend(std::size_t i) {
     extensions.resize(group.checks.size());
     extensions[i] = group.checks[i].extension == nullptr ? CheckExtension{} : *group.checks[i].extension;
@@ -46,7 +46,7 @@ struct ForwardedGroup {
     return extensions[i];
   }
 
-  // Writes the answers back to the caller's group. Receipts and holdings already point to the caller's.
+  // Writes the answers back to the caller's group. Receipts and holdings already point there.
   void write_back_decisions() const {
     for (std::size_t i = 0; i < positions.size(); ++i) {
       Check& original = whole->checks[positions[i]];

@@ -34,7 +34,7 @@ std::uint64_t second_of(Instant now) noexcept {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) & max_per_second;
 }
 
-// The count of the present second. A clock that goes back counts as standing still.
+// The count of the current second. If the clock steps back, time stands still.
 Taken taken_at(std::uint64_t taken, Instant now) noexcept {
   const Taken before = unpacked(taken);
   const std::uint64_t second = second_of(now);
@@ -85,7 +85,7 @@ void KnownKeys::remember(std::uint64_t key) noexcept {
   if (generation.keys.fetch_add(1, std::memory_order_relaxed) + 1 >= capacity_) forget_older(current);
 }
 
-// The older generation is emptied and becomes the current one. A concurrent reader may take one of its keys for new.
+// Empties the older generation and makes it the current one. A concurrent reader may take one of its keys for new.
 void KnownKeys::forget_older(std::size_t current) noexcept {
   const std::lock_guard lock(mutex_);
   if (current_.load(std::memory_order_relaxed) != current) return;

@@ -71,9 +71,9 @@ class NewKeyBound {
 
   NewKeyBound(std::shared_ptr<KnownKeys> known, std::string_view limit, std::uint64_t max_per_second);
 
-  // Returns true if the consumer has its own key: it is known, or new within the bound; then it becomes known.
+  // Returns true if the consumer has its own key: a known one, or a new one within the bound, which becomes known.
   [[nodiscard]] bool admit(table::KeyHash consumer, Instant now) noexcept;
-  // Like admit(), but remembers and counts nothing.
+  // Like admit(), but neither remembers nor counts the key.
   [[nodiscard]] bool would_admit(table::KeyHash consumer, Instant now) const noexcept;
   // Writes the text that stands for a consumer that was not admitted. It equals no consumer's own text.
   void write_overflow(table::KeyHash consumer, std::string& text) const;

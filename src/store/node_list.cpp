@@ -56,7 +56,7 @@ NodeList::NodeList(std::string id, std::uint32_t until_counted)
 
 void NodeList::take(std::span<const Line> lines, SteadyTime now) {
   const std::lock_guard guard(mutex_);
-  if (now - answered_at_ > 2 * between_beats) {  // after an outage, or for the first answer, when no node is known
+  if (now - answered_at_ > 2 * between_beats) {  // after an outage, or for the first answer, when no node is known yet
     for (auto& [id, node] : known_) {
       if (counts(id, node)) node.until = std::max(node.until, now + after_outage);
     }

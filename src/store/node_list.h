@@ -5,7 +5,7 @@
 //     silence is measured by this node's clock.
 //  2. A node counts until it has been silent for max_silence or announces that it leaves. A line that disappears
 //     without such an announcement (the store was emptied, or lost data in a failover) counts as silence.
-//  3. Time passes only with answers of the store: while it is unavailable the last count stands. When it is back, known
+//  3. Time advances only with the store's answers: while it is unavailable, the last count stays. After that, known
 //     nodes have after_outage to reconnect; otherwise the first one back would take itself for the only node.
 //  4. This node always counts.
 #pragma once
@@ -28,7 +28,7 @@ namespace weir::store {
 
 inline constexpr Duration between_beats = std::chrono::seconds(1);
 
-// A node's description of itself, in words of visible characters.
+// A node's description of itself. Its values consist of visible characters.
 struct NodeFacts {
   std::string name;
   std::string version;
@@ -39,7 +39,7 @@ struct NodeFacts {
 
 struct Beat {
   NodeFacts facts;
-  std::uint64_t number = 0;  // rises with every beat
+  std::uint64_t number = 0;  // increases with every beat
   bool leaves = false;       // the node's last beat
 
   friend bool operator==(const Beat&, const Beat&) = default;
@@ -58,9 +58,9 @@ class NodeList {
 
   // Three missed beats, plus the time until this node reads again.
   static constexpr Duration max_silence = 4 * between_beats;
-  // The maximum wait of a breaker before it probes, plus max_silence.
+  // The maximum time that a breaker waits before it probes, plus max_silence.
   static constexpr Duration after_outage = 9 * between_beats;
-  // Further nodes are ignored.
+  // The maximum number of nodes; others are ignored.
   static constexpr std::size_t max_nodes = 4'096;
 
   struct Line {
@@ -75,22 +75,22 @@ class NodeList {
     [[nodiscard]] bool differs(std::string_view policy) const noexcept { return !is_self && facts.policy != policy; }
   };
 
-  // `id` is unique per process. `until_counted` is the count before the first answer; at least 1.
+  // `id` is unique per process. `until_counted`, at least 1, is the count before the first answer.
   NodeList(std::string id, std::uint32_t until_counted);
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
-  // Takes all lines, including this node's own, from the store's reply to a beat.
+  // Reads all lines, including this node's own, from the store's reply to a beat.
   void take(std::span<const Line> lines, SteadyTime now);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   // True once the store has answered.
   [[nodiscard]] bool is_counted() const noexcept { return is_counted_.load(std::memory_order_relaxed); }
-  // The nodes that count, by name. Empty before the first answer.
+  // The counted nodes, by name. Empty before the first answer.
   [[nodiscard]] std::vector<Node> nodes(SteadyTime now) const;
 
  private:
-  // A node is remembered as long as the store has its line: otherwise a dead node would be taken for a new one.
+  // A node is remembered as long as the store has its line; otherwise a dead node would be taken for a new one.
   struct Known {
     std::string text;
     NodeFacts facts;

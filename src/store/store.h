@@ -1,8 +1,8 @@
 // The interface to where the states of limits live.
 //
 // A request submits its limits together, as a group of checks: all are charged, or none is. Groups are submitted in
-// batches; each is answered exactly once, by its callback, possibly before submit() returns. A store decides bit for
-// bit like the core.
+// batches; each is answered exactly once, by its callback, possibly before submit() returns. Every store makes exactly
+// the same decisions as the core.
 //
 // A store is used on one thread, that of its loop.
 #pragma once
@@ -53,9 +53,9 @@ struct States {
 // How a check was decided.
 enum class Path : std::uint8_t {
   store,
-  slice,        // by this process, on units that the store granted
-  approximate,  // as `slice`, for an approximate limit, or on units not yet granted
-  share,        // by this process's share of the limit: the store is unavailable
+  slice,        // this process decided, on units that the store granted
+  approximate,  // like `slice`, for an approximate limit, or on units not yet granted
+  share,        // this process decided, on its share of the limit: the store is unavailable
   open,         // fallback `open`: admitted without a decision
   closed,       // fallback `closed`: denied without a decision
 };
@@ -73,8 +73,8 @@ struct SliceExchange {
   bool is_sent = true;  // false: the message only names the holder
 };
 
-// Additions of a wrapping store to a check of `decide`. Stored in that store's own memory, next to its copy of the
-// group (forwarded_group.h); inner stores read it and write their answers to it.
+// Additions of a wrapping store to a check of `decide`. They are in that store's own memory, next to its copy of the
+// group (forwarded_group.h); inner stores read them and write their answers to them.
 struct CheckExtension {
   // Units that this process admitted while the store was unavailable. They are charged before the group is decided,
   // whatever the decision, but never into debt. Set by OutageStore; zero once they were charged, or may have been, even
@@ -90,7 +90,7 @@ struct Holdings {
   std::uint64_t used = 0;           // charged, at most the limit; 0 after `forget`
   std::vector<core::Slice> slices;  // currently leased
   std::vector<core::Receipt> open;  // open reservations and holds; empty after `forget`
-  Instant at{};                     // by the store's clock
+  Instant at{};                     // the time, by the store's clock
 
   [[nodiscard]] std::uint64_t leased_units() const noexcept {
     std::uint64_t sum = 0;
@@ -110,8 +110,8 @@ struct Check {
 
   const States* states = nullptr;
   const core::Rule* rule = nullptr;  // the rule of `states`, or one that the request supplied
-  table::KeyHash hash{};             // of the consumer, in this process
-  std::string key;                   // of the state on a shared store; empty if not shared
+  table::KeyHash hash{};             // the consumer's hash in this process
+  std::string key;                   // the state's key on a shared store; empty if not shared
   Cost cost{1};
   Duration max_wait = Duration::max();
   Role role = Role::charge;
@@ -140,7 +140,7 @@ struct Check {
 
 enum class Operation : std::uint8_t {
   decide,  // all are charged, or none is
-  look,    // what decide would answer; charges nothing
+  look,    // returns what decide would; charges nothing
   // Corrects charges: each check's receipt, which must be set; or, without receipts, one check by `settlement`. A
   // release, like a refund, settles at an actual cost of zero.
   settle,
@@ -159,7 +159,7 @@ enum class Failure : std::uint8_t {
   disagreement  // the answer differs from what the core decides on the returned states
 };
 
-// True if a group that was not decided may have been applied nevertheless.
+// True if a group that was not decided may have been charged anyway.
 [[nodiscard]] constexpr bool was_sent(Failure failure) noexcept {
   return failure != Failure::unavailable && failure != Failure::refused;
 }
@@ -169,7 +169,7 @@ enum class Fallback : std::uint8_t {
   none,      // reports the failure
   by_limit,  // applies each limit's fallback
   share,     // decides on this process's share, regardless of the limits' fallbacks
-  at_once,   // as `share`, without asking the store, which already failed for this request; see Group::failure
+  at_once,   // like `share`, but without asking the store, which already failed for this request; see Group::failure
 };
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -193,15 +193,15 @@ struct Group {
   std::vector<Check> checks;                   // at least one; at most max_checks to be charged, plus guards
   std::optional<core::Settlement> settlement;  // for `settle` without receipts
   Fallback fallback = Fallback::none;
-  std::optional<Deadline> deadline;  // when the answer becomes useless; none: the store's own timeout
+  std::optional<Deadline> deadline;  // when the answer is no longer useful; none: the store's own timeout
   Callback* callback = nullptr;
 
   // The answer. If `decide` denies, checks that would have admitted report what remains without the charge, as for a
   // cost of zero; see table::decide_together.
-  Failure failure = Failure::none;  // of the store; set even if this process decided instead
-  bool decided = false;             // by the store or by a fallback: the decisions and `admitted` are valid
-  bool admitted = false;            // by all checks; for `forget`: it was deleted; for settle, extend and report: true
-  Instant now{};                    // in: the time at which a local store decides. Out: the time by the store's clock
+  Failure failure = Failure::none;  // the store's failure; set even if this process decided instead
+  bool decided = false;             // true if the store or a fallback decided: the decisions and `admitted` are valid
+  bool admitted = false;  // all checks admit; `forget`: it was deleted; settle, extend and report: always true
+  Instant now{};          // in: the time at which a local store decides. Out: the time by the store's clock
 };
 
 using Batch = std::span<Group* const>;

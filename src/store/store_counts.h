@@ -51,7 +51,7 @@ class LastStoreError {
  public:
   struct Entry {
     std::string text;  // empty: no error yet
-    Instant at{};      // by the wall clock
+    Instant at{};      // the time, by the wall clock
   };
 
   void set(std::string text, Instant at) {
@@ -97,9 +97,9 @@ struct StoreCounts {
   std::array<base::Gauge, breaker_states> breakers;
   base::Counter opened;
   base::Counter closed;
-  base::Gauge unavailable_since;  // wall-clock microseconds while any breaker is not closed; otherwise 0
+  base::Gauge unavailable_since;  // wall clock, in microseconds; 0 if every breaker is closed
 
-  // Reported by the servers.
+  // These are reported by the servers.
   base::Counter evicted_keys;  // while connected
   base::Gauge evicting;        // servers whose maxmemory-policy is not noeviction
   base::Gauge clock_offset;    // microseconds by which the server clock is ahead of ours, from the last answer

@@ -27,8 +27,8 @@ inline constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 // The lock word is the first word of every bucket.
 class BucketLock {
  public:
-  // Returns the first tag, to be passed to unlock if it is unchanged. A plain load comes first, because a CPU looks
-  // ahead past it and overlaps the cache miss of the next key with this one.
+  // Returns the first tag, to be passed to unlock if it is unchanged. A plain load comes first, because the CPU can
+  // speculate past it and overlap the cache miss of the next key with this one.
   std::uint64_t lock() noexcept {
     std::uint64_t word = word_.load(std::memory_order_relaxed);
     while ((word & top_bit) != 0 || !word_.compare_exchange_weak(word, word | top_bit, std::memory_order_acquire,
@@ -54,7 +54,7 @@ class BucketLock {
   void set_first_tag(std::uint64_t tag) noexcept { word_.store(tag | top_bit, std::memory_order_relaxed); }
 
  private:
-  // Holders mostly do arithmetic, so the wait is short unless one grows the table or was preempted.
+  // The holder of a lock mostly does arithmetic, so the wait is short unless it grows the table or was preempted.
   [[gnu::noinline]] std::uint64_t wait() const noexcept {
     for (int spins = 0;; ++spins) {
       const std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -159,7 +159,7 @@ class Shape {
 //
 // Level d has an entry for each value of the upper d bits of a hash. A level has as many bits as the deepest segment
 // needs, so the entries in use stay in the nearest caches. When a segment needs more, the next level is written and
-// becomes the current one; a reader of the previous level notices when it verifies the shape with a bucket locked.
+// becomes the current one; a reader of the previous level notices this when it locks a bucket and verifies the shape.
 class Directory {
  public:
   // All levels up to `max_bits`, in zeroed memory. Starts with level 1.

@@ -12,7 +12,7 @@
 //
 // Invariants:
 // 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order. A thread
-//    that locked a bucket and does not find its key there must verify that the shape is still the one it came by.
+//    that locked a bucket but did not find its key there must verify that the shape that led to it still applies.
 // 2. Locks are taken in the order of addresses.
 // 3. A key is in at most one cell. A search ends at the first bucket of the chain without a continuation.
 // 4. Only dead cells are overwritten. Without room a key is assigned to one of the overflow cells, which are shared and
@@ -50,7 +50,7 @@ struct Slot {
   bool overflowed = false;  // the cell is shared, for lack of room
 };
 
-// The start of a key's search: its home bucket, and the shape by which it was found.
+// The start of a key's search: its home bucket, and the shape that led to it.
 struct Location {
   std::byte* home = nullptr;
   Shape shape;
@@ -59,7 +59,7 @@ struct Location {
 
 inline constexpr std::size_t bucket_bytes = 64;
 
-// The minimum time between failed attempts to make room, so that a flood cannot cause work.
+// The minimum time between failed attempts to make room, so that a flood of keys cannot cause unbounded work.
 inline constexpr std::int64_t stuck_for = 100'000;
 
 inline BucketLock& lock_at(std::byte* bucket) noexcept {
@@ -75,7 +75,7 @@ class Cells {
  public:
   static constexpr unsigned reach = 32 / Bucket<Payload>::cells;
   static constexpr std::uint32_t page_buckets = Region::page / bucket_bytes;
-  static constexpr std::uint32_t max_buckets = 2048;  // of a segment: 128 KiB
+  static constexpr std::uint32_t max_buckets = 2048;  // per segment: 128 KiB
   static constexpr unsigned bucket_cells = Bucket<Payload>::cells;
   // A larger step moves each key fewer times but leaves more room unused: for narrow states memory matters more.
   static constexpr std::uint32_t parts_to_grow_by = bucket_cells > 2 ? 16 : 8;
@@ -138,7 +138,7 @@ class Cells {
   }
 
   // True if `bucket` is the key's home in the current shape of its segment. The shape cannot change while the bucket is
-  // locked. Used by callers that know the bucket but not the shape by which it was found.
+  // locked. Used by callers that know the bucket but not the shape that led to it.
   [[nodiscard]] [[gnu::always_inline]] bool is_home(const Bucket<Payload>* bucket, KeyHash hash) const noexcept {
     return &bucket_at(locate(hash).home) == bucket;
   }
@@ -178,8 +178,8 @@ class Cells {
            budget_.has(std::max(extra_bytes_, enough_for_a_split)) && !stuck(location.shape, now);
   }
 
-  // Claims a dead or empty cell within reach for a key that a search has not found. Returns false if there is none, or
-  // no memory for what the cell owns. `taken(bucket, cell)` marks cells that must not change.
+  // Claims a dead or empty cell within reach for a key that a search has not found. Returns false if there is no such
+  // cell, or no memory for what the cell owns. `taken(bucket, cell)` marks cells that must not change.
   template <class LockNext, class Taken>
   bool claim(Slot& slot, const Location& location, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
     for (unsigned i = 0; i < reach; ++i) {
@@ -330,7 +330,7 @@ class Cells {
   };
 
   // Called when all cells within reach are live. Finds the nearest free cell beyond the reach and brings it within
-  // reach by moving earlier cells into it, as far as their own reach allows.
+  // reach by moving earlier cells into it, each within its own reach.
   template <class LockNext, class Taken>
   Vacancy hop(Slot& slot, const Location& location, std::int64_t now, LockNext& lock_next, Taken& taken) noexcept;
   template <class Taken>
@@ -356,7 +356,7 @@ class Cells {
 
   struct Segment {
     Shape shape;
-    std::uint64_t prefix;                // the upper bits shared by its hashes
+    std::uint64_t prefix;                // the upper bits that its hashes share
     unsigned depth;                      // the number of these bits
     std::atomic<std::int64_t> stuck_at;  // last time that no room could be made
     std::atomic<std::int32_t> occupied;  // cells with a tag

@@ -32,7 +32,7 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   const std::size_t least = overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page +
                             2 * segment_shape_bytes + extra_bytes;
   if (!budget.has(least)) {
-    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: give at least " +
+    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: must be at least " +
                                         std::to_string(budget.used() + least));
   }
   auto shape = Region::reserve(shape_bytes);
@@ -98,8 +98,8 @@ typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Location&
   return vacancy;
 }
 
-// Moves an earlier cell into the vacancy, which then is where that cell was. Chooses the cell farthest from the vacancy
-// that may go there.
+// Moves an earlier cell into the vacancy; the moved cell's old position becomes the vacancy. Chooses the cell farthest
+// from the vacancy that may go there.
 template <class Payload>
 template <class Taken>
 bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t home, std::uint64_t homes,
@@ -222,8 +222,8 @@ bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gather
   return true;
 }
 
-// Assigns each entry a bucket in a segment of `buckets`. Returns false if one finds none within reach. Entries are
-// assigned in the order of their homes, so that happens only if no placement exists.
+// Assigns each entry a bucket in a segment of `buckets` buckets. Returns false if an entry finds none within reach.
+// Entries are assigned in the order of their homes, so that happens only if no placement exists.
 template <class Payload>
 bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept {
   std::array<std::uint8_t, max_buckets> filled{};
@@ -285,7 +285,7 @@ bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept
   return true;
 }
 
-// Grows by about one part of `parts_to_grow_by`, or splits a segment of maximum size. `buckets` is the current size.
+// Grows by about 1/`parts_to_grow_by`, or splits a segment of maximum size. `buckets` is the current size.
 template <class Payload>
 bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcept {
   Gathered live;
@@ -344,7 +344,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   rebuild(segment, begin, staying, staying_buckets);
   unlock_buckets(sibling, moving_buckets);
   if (staying_buckets < buckets) {
-    // No other thread holds a lock there, so the lock bits may vanish with the pages.
+    // No other thread holds a lock there, so the lock bits may disappear with the pages.
     Region::release(segment_begin(segment) + std::size_t{staying_buckets} * bucket_bytes,
                     std::size_t{buckets - staying_buckets} * bucket_bytes);
   }
@@ -363,8 +363,8 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   const std::uint32_t buckets = segment_info_[segment].shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
-  // Visits the buckets in leaps, so that a reader that inserts the cells into another table in this order fills it
-  // evenly.
+  // Visits the buckets in large strides, so that a reader that inserts the cells into another table in this order fills
+  // it evenly.
   constexpr std::uint32_t leap = 1259;
   static_assert(leap % 2 == 1 && leap < max_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {

@@ -1,4 +1,4 @@
-// Charges a state in its cell, under its lock. The description of the decision follows without the lock.
+// Charges a state in its cell, under the cell's lock. The decision is described after the lock is released.
 #pragma once
 
 #include <algorithm>
@@ -47,16 +47,16 @@ struct PackedCharge {
   }
 };
 
-// The narrow form, where a time span is one word: whole microseconds above 13 bits of nths. It is added and compared as
-// one, and no branch depends on the state, except for states of another rate. Few instructions and no branches between
-// the cache misses of successive keys let a CPU overlap them.
+// The narrow form, where a time span is one word: whole microseconds above 13 bits of nths. Spans are added and
+// compared as single words, and no branch depends on the state unless it was written at another rate. Few instructions
+// and no branches between the cache misses of successive keys let the CPU overlap these misses.
 template <class A>
 struct PackedCharge<A, NarrowPayload> {
   struct Terms {
     std::int64_t now;           // in microseconds
     std::int64_t count;         // nths per microsecond
-    std::int64_t worth;         // of the cost, as a word
-    std::int64_t carries_from;  // from this many nths on, the sum carries a microsecond
+    std::int64_t worth;         // worth of the cost, as a word
+    std::int64_t carries_from;  // from this many nths on, the sum carries into the microseconds
     std::int64_t carry;
     std::int64_t fill;  // as a word
   };

@@ -91,7 +91,7 @@ template <class Answer, class A, class Payload, class Unlock>
   }
 }
 
-// The next three functions have few enough parameters for registers and are tail calls, so that the common case has no
+// The next three functions have few enough parameters to fit in registers and are tail calls, so the common case has no
 // registers to save.
 template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, KeyHash key, Cost cost,
@@ -137,7 +137,7 @@ template <class Answer, class A, class Payload>
                                   [&] { home->unlock(first_tag); });
 }
 
-// `for_one` are the terms for a cost of one. They always exist, because any limit can be charged one unit.
+// `for_one` is the terms for a cost of one, which always exist, because any limit can be charged one unit.
 //
 // A tag found in a key's former home is that key's: cells move only under the locks of their buckets. So only a search
 // without a result must verify that the segment still has the shape by which it was searched.

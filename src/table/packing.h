@@ -15,7 +15,7 @@
 
 namespace weir::table {
 
-// 8 bytes: a time in 51 bits, which wraps every 71 years, and 13 bits for a small number. The time is interpreted as
+// 8 bytes: a time in 51 bits, which wraps every 71 years, and 13 bits for a small number. The time is read as one
 // between 51 years before and 20 years after `now`, the farthest that a state can be ahead (a fill and a debt).
 class NarrowPayload {
  public:
@@ -70,7 +70,7 @@ struct WidePayload {
   }
 };
 
-// 24 bytes and a ring on the heap that the cell owns.
+// 24 bytes, and a ring on the heap that the cell owns.
 struct LogPayload {
   std::int64_t forget_at;
   core::LogRing* ring;
@@ -92,7 +92,7 @@ template <class Limit>
   }
 }
 
-// True if a cost can change a state; all others only look.
+// True if a cost can change a state; other costs only look.
 template <class Limit>
 [[nodiscard]] bool can_charge(const Limit& limit, Cost cost) noexcept {
   return cost.units() - 1 < capacity_of(limit);

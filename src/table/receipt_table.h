@@ -3,9 +3,9 @@
 // The receipts of a state change under the lock of its cell, and so atomically with the state. The locks of the shards
 // only guard the maps; a shard lock is taken last, for a single operation.
 //
-// Bytes count in the table's budget; without budget nothing is opened. Expired entries are dropped when their state is
-// used, and by a search when there is no room: at most `max_searched` states of a shard, continuing where the last
-// search ended, so that the time of a call does not depend on the number of receipts.
+// The memory counts toward the table's budget; when the budget is exhausted, no receipt is opened. Expired entries are
+// dropped when their state is used, and by a search when there is no room: at most `max_searched` states of a shard,
+// continuing where the last search ended, so that the time of a call does not depend on the number of receipts.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class ReceiptTable {
     with(name, [](core::Receipts& receipts) { receipts = {}; });
   }
 
-  // Replaces the receipts of a state by those of a snapshot or another table.
+  // Replaces the receipts of a state with those of a snapshot or another table.
   void replace(StateName name, core::Receipts&& receipts) {
     erase(name);
     if (receipts.empty()) return;
@@ -97,7 +97,7 @@ class ReceiptTable {
     states_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // States examined by searches for room; for tests.
+  // The number of states examined by searches for room, for tests.
   [[nodiscard]] std::uint64_t searched() const noexcept { return searched_.load(std::memory_order_relaxed); }
 
   // Calls visit(name, receipts) for each state with receipts, one shard at a time under its lock.
@@ -156,7 +156,7 @@ class ReceiptTable {
     if (is_new) states_.fetch_add(1, std::memory_order_relaxed);
     return place;
   } catch (const std::bad_alloc&) {
-    // A new entry whose vectors could not be allocated is empty and not counted yet: it is removed.
+    // A new entry whose vectors could not be allocated is empty and not yet counted, so it is removed.
     if (const auto found = shard.states.find(name); found != shard.states.end() && found->second.empty()) {
       shard.states.erase(found);
     }
@@ -187,8 +187,8 @@ class ReceiptTable {
            (next_capacity(receipts.reported) - receipts.reported.capacity()) * sizeof(core::ReportedId);
   }
 
-  // Drops expired entries. An empty bucket counts as a searched state. After a rehash of the map, the search continues
-  // at an arbitrary bucket.
+  // Drops expired entries. An empty bucket counts as one searched state. After a rehash of the map, the search
+  // continues at an arbitrary bucket.
   void search(Shard& shard, std::int64_t now) noexcept {
     std::uint64_t searched = 0;
     for (std::size_t i = 0; i < max_searched && searched < max_searched; ++i) {

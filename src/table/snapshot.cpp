@@ -16,7 +16,7 @@ namespace weir::table {
 namespace {
 
 constexpr std::array<char, 8> magic = {'W', 'E', 'I', 'R', 'S', 'N', 'A', 'P'};
-// The version identifies the hash and whether there are receipts: a version of Weir that does not know receipts must
+// The version identifies the hash and whether there are receipts: a version of Weir that does not support receipts must
 // reject the file rather than load the states without them.
 constexpr std::uint32_t siphash_version = 1;
 constexpr std::uint32_t aes_version = 2;
@@ -177,8 +177,8 @@ class ReceiptWriter {
   ReceiptWriter(BlockWriter& out, ReceiptTable& receipts, bool has_receipts) noexcept
       : out_(out), receipts_(receipts), has_receipts_(has_receipts) {}
 
-  // A state that has moved may be written again, and the last record wins. So an empty record replaces one written
-  // before.
+  // A state that has moved may be written again, and the last record wins. An empty record therefore replaces an
+  // earlier one.
   void put_with_state(StateName name) {
     if (!has_receipts_) return;
     bool is_put = false;
@@ -238,7 +238,7 @@ Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<P
 }
 
 // Stores a state in a locked cell and unlocks it. If there is no room for the state, its consumer shares an overflow
-// state from then on: of the two states, the one with less remaining is kept.
+// state from then on, which keeps whichever of the two states has less remaining.
 template <class A, class Payload>
 void put_in(const typename A::Limit& limit, Cells<Payload>& cells, const Slot& slot, typename A::State state,
             Instant now) noexcept {

@@ -25,7 +25,7 @@ Result<void> make_cells(std::unique_ptr<Cells<Payload>>& cells, Budget& budget, 
   return {};
 }
 
-// As many shared logs as fit into an eighth of the budget: 4,096 of the longest would take three gigabytes.
+// Allows as many shared logs as fit into an eighth of the budget: 4,096 of the longest would take three gigabytes.
 unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
 }
@@ -36,7 +36,7 @@ bool rest_and_go_on() {
   return true;
 }
 
-// Settles a charge that has no receipt. Later charges that have receipts move earlier by what was given back.
+// Settles a charge that has no receipt. Later charges that have receipts move earlier by the amount given back.
 template <class A>
 void settle_plain(ReceiptTable& all, StateName name, const typename A::Limit& limit, typename A::State& state,
                   const core::Settlement& settlement, Instant now) noexcept {
@@ -161,7 +161,7 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
   });
 }
 
-// Uses the key's present state. A receipt may have been opened on another state: in a cell that has expired since, or
+// Uses the key's current state. A receipt may have been opened on another state: in a cell that has since expired, or
 // in a shared cell. Its charge is then not visible here.
 template <class Work>
 Decision Table::with_receipts(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse* use,

@@ -34,7 +34,7 @@ namespace weir::table {
 
 class ReceiptTable;
 
-// A request for a key that is already hashed. `max_wait` is how long the caller can wait for its turn (queues only).
+// A request with a key that is already hashed. `max_wait` is how long the caller can wait for its turn (queues only).
 struct HashedRequest {
   KeyHash key;
   Cost cost{1};
@@ -102,7 +102,7 @@ class Table {
   // Returns false, and changes nothing, if the key shares an overflow state with others.
   bool reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
   // Adapts bucket states to new numbers: no state stays further ahead than the time to fill of `rule`, which must be
-  // the slowest of the new rules. No decision may use the old numbers any more.
+  // the slowest of the new rules. No decision may still use the old numbers.
   void carry_over(const core::Rule& rule, const Clock& clock);
   // Charges as much as fits to a key with its own state; nothing if it shares an overflow state.
   void add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept;

@@ -21,7 +21,7 @@ namespace {
 
 // The buckets that a query has locked. Locks are taken in the order of addresses, so that two queries never wait for
 // each other; buckets at or before the newest are already locked, because checks are processed in the order of their
-// home buckets and each locks a contiguous run from its home on.
+// home buckets and each locks a contiguous run that starts at its home.
 class HeldLocks {
  public:
   void lock(std::byte* bucket) noexcept {
@@ -337,7 +337,7 @@ class Query {
   std::span<core::ReceiptUse* const> receipts_;  // empty, or one per check
   Instant now_;
   HeldLocks locks_;
-  // One part per check. The others are not constructed: most queries have few checks, but the maximum is large.
+  // One part per check. Unused parts are not constructed: most queries have few checks, but the maximum is large.
   union {
     std::array<Part, max_group_size> parts_;
   };

@@ -31,15 +31,16 @@ std::optional<Instant> within_the_years(std::optional<Instant> instant) noexcept
   return instant;
 }
 
-// Parses a date piece by piece. After a mismatch nothing matches any more.
+// Parses a date piece by piece. After a mismatch, no further piece matches.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) noexcept : rest_(text) {}
 
   unsigned year = 0;
 
-  // Pieces are named as in strptime, with full width: %a %A the day's name, %b the month's, %d %e the day with a
-  // leading zero or space, %Y %y the year with four or two digits, %m, %T the time of day, %z the zone without a colon.
+  // Pieces are named as in strptime, and have their full width: %a and %A are the day's name, %b the month's, %d and %e
+  // the day with a leading zero or space, %Y and %y the year with four or two digits, %m the month's number, %T the
+  // time of day, %z the zone without a colon.
   DateReader& read(std::string_view pattern) noexcept {
     for (; !pattern.empty(); pattern.remove_prefix(1)) {
       if (pattern.front() == '%') {
@@ -141,11 +142,11 @@ class DateReader {
   minutes zone_{};
 };
 
-// Returns the instant of a date whose year has no century, in the latest century that is not over 50 years ahead of
-// now.
+// Returns the instant of a date whose year has no century. It is in the latest century that puts it at most 50 years
+// ahead of now.
 std::optional<Instant> settle_century(DateReader date, Instant now) noexcept {
   if (!date.fits_to_the_end()) return {};
-  // Clamped to a four-digit year with neighbouring centuries, whatever the clock says.
+  // Clamped so that the neighbouring centuries still have four-digit years, whatever the clock says.
   constexpr Instant first = sys_days{1000y / 1 / 1};
   constexpr Instant last = sys_days{9000y / 1 / 1};
   now = std::clamp(now, first, last);

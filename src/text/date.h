@@ -5,8 +5,8 @@
 //   Sun Nov  6 08:49:37 1994          asctime, an HTTP-date as well
 //   2023-10-10T13:55:36.123+02:00     RFC 3339, and its variants: a space for the T, no colon in the zone
 //   10/Oct/2023:13:55:36 +0200        common and combined logs (CLF)
-//   1696946136, 1696946136.123        seconds since the epoch; a number too large for that is taken for milliseconds
-//                                     (from 10^11 on), micro- (10^14) or nanoseconds (10^17)
+//   1696946136, 1696946136.123        seconds since the epoch; larger numbers are milliseconds (from 10^11 on),
+//                                     microseconds (10^14) or nanoseconds (10^17)
 //
 // Second 60 is a leap second: the first instant of the next minute. Digits beyond the microsecond are dropped. Other
 // formats and invalid dates are rejected. Years have four digits: instants beyond them are written as the first or last
@@ -72,10 +72,10 @@ using HttpDate = std::array<char, 29>;
 [[nodiscard]] HttpDate http_date(Instant instant) noexcept;
 
 // Accepts any of the three forms of HTTP-date. The name of the day is not verified. `now` determines the century of RFC
-// 850's two-digit year: the latest that is not over 50 years ahead.
+// 850's two-digit year: the latest one that is at most 50 years ahead.
 [[nodiscard]] std::optional<Instant> parse_http_date(std::string_view text, Instant now) noexcept;
 
-// The precision of a time. For lines with the same whole second, only the order is known.
+// The precision of a time. For lines within the same whole second, only the order is known.
 enum class Grain : std::uint8_t { second, finer };
 
 struct Stamp {

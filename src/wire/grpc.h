@@ -20,7 +20,7 @@ struct MessageStep {
   std::size_t consumed = 0;
 };
 
-// The first message of a body. A compressed or too long message is reported before it is complete; nothing is consumed.
+// Returns the first message of a body. Reports a compressed or overlong message before it is complete, unconsumed.
 [[nodiscard]] MessageStep first_message(std::string_view body, std::size_t max_size) noexcept;
 
 // `write` appends the message.
@@ -54,7 +54,7 @@ enum class Status : std::uint8_t {
 // The value of `grpc-status`.
 [[nodiscard]] std::string_view text_of(Status status) noexcept;
 
-// Percent-encodes everything but printable ASCII, and `%`.
+// Percent-encodes `%` and everything except printable ASCII.
 [[nodiscard]] std::string encode_message(std::string_view message);
 
 }  // namespace weir::wire::grpc

@@ -51,7 +51,7 @@ class Reader {
     if (!text::is_utf8(bytes_)) ok_ = false;
     return bytes_;
   }
-  // A nested message. If it is malformed, the caller must refuse() this one.
+  // Returns a nested message. If it is malformed, the caller must refuse() the outer one.
   [[nodiscard]] Reader message() noexcept {
     if (depth_ == 0) ok_ = false;
     return Reader(ok_ ? bytes_ : std::string_view(), depth_ == 0 ? 0 : depth_ - 1);

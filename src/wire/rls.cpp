@@ -43,7 +43,7 @@ using protobuf::WireType;
   return fields.ok();
 }
 
-// Duplicates of a message are merged, so these update the existing value.
+// Duplicate messages are merged, so these functions update the existing value.
 [[nodiscard]] bool read_override(Reader fields, std::optional<LimitOverride>& limit) {
   if (!limit) limit.emplace();
   while (fields.next()) {

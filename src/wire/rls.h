@@ -77,7 +77,7 @@ class RateLimitRequest {
   }
   [[nodiscard]] std::uint32_t hits_addend() const noexcept { return hits_addend_; }
 
-  // The descriptor's own hits, even if zero, or else those of the request, but at least 1.
+  // The descriptor's own hits, even if zero; otherwise the hits of the request, but at least 1.
   [[nodiscard]] std::uint64_t hits_of(const Descriptor& descriptor) const noexcept;
 
  private:

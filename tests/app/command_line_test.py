@@ -1,4 +1,4 @@
-"""The command line as a whole: help, mistakes, outputs that cannot be written, and the demonstration."""
+"""The command line as a whole: help, errors, outputs that cannot be written, and the demonstration."""
 
 import re
 import subprocess

@@ -24,7 +24,7 @@ class Bash(ProgramTest):
         return ran.stdout
 
     def complete(self, *words, folder=None):
-        """What may stand for the last word, sorted."""
+        """Returns the completions of the last word, sorted."""
         quoted = " ".join(f"'{word}'" for word in ("weir", *words))
         found = self.bash(f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _weir; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
                           folder)
@@ -75,7 +75,7 @@ class Bash(ProgramTest):
 
 @unittest.skipUnless(shutil.which("zsh"), "no zsh")
 class Zsh(ProgramTest):
-    """An interactive zsh on a terminal of its own, with Tab pressed."""
+    """An interactive zsh in a pseudo-terminal, with Tab pressed."""
 
     def setUp(self):
         self.home = self.folder()
@@ -85,7 +85,7 @@ class Zsh(ProgramTest):
             (self.home / name).touch()
 
     def shown(self, typed, load="fpath=($PWD $fpath); autoload -Uz compinit; compinit -D -u"):
-        """What the screen shows after `typed`, without escape sequences; several choices are listed."""
+        """Returns what the screen shows after `typed`, without escape sequences; several choices are listed."""
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(self.home)
@@ -104,7 +104,7 @@ class Zsh(ProgramTest):
         os.write(terminal, text.encode())
 
     def read_until(self, terminal, word, patience=20):
-        """Reads until `word`, or until there is something and then a pause."""
+        """Reads until `word` appears, or until there is output followed by a pause."""
         text = ""
         end = time.monotonic() + patience
         while time.monotonic() < end:
@@ -140,7 +140,7 @@ class Zsh(ProgramTest):
 
 @unittest.skipUnless(shutil.which("fish"), "no fish")
 class Fish(ProgramTest):
-    """`complete --do-complete` says what fish would offer for a line."""
+    """`complete --do-complete` prints what fish would offer for a line."""
 
     def setUp(self):
         self.home = self.folder()
@@ -154,7 +154,8 @@ class Fish(ProgramTest):
         return ran.stdout
 
     def complete(self, line):
-        """What may stand for the last word, sorted, without descriptions. fish 4 adds words that only contain it."""
+        """Returns the completions of the last word, sorted, without descriptions. fish 4 adds words that only contain
+        it."""
         found = self.fish(f"complete --do-complete {repr(line)}")
         begun = line.rpartition(" ")[2]
         return sorted(each.split("\t")[0] for each in found.splitlines() if each.startswith(begun))

@@ -1,4 +1,4 @@
-"""weir diff: what changes for whom."""
+"""weir diff: the reported changes, and the exit codes."""
 
 import program
 from program import NEXT, OPENAPI, POLICY, ProgramTest, run

@@ -1,4 +1,4 @@
-"""weir explain: what holds for one request."""
+"""weir explain: the limits of one request."""
 
 import json
 
@@ -44,8 +44,8 @@ limits:
         for request, user, first in [
                 ("/api/x", "", "Denied (403): monthly-quota requires a user"),
                 ("/api/x", "alice", "Admitted (200) unless monthly-quota is exceeded (429)"),
-                ("/exports", "", "Admitted (200) with a receipt unless exports is exceeded (429); denied (403) by exports "
-                                 "without a receipt"),
+                ("/exports", "", "Admitted (200) unless exports is exceeded (429); without a receipt, exports denies it "
+                                 "(403)"),
                 ("/other", "", "Admitted (200): no limit covers it")]:
             with self.subTest(first):
                 shown = run("explain", policy, "--request", request, "--user", user).stdout
@@ -168,7 +168,7 @@ class Consistencies(ProgramTest):
     CONFIG = "version: 1\nstore: { redis: { urls: redis://127.0.0.1, nodes: 4 } }\n"
 
     def note(self, numbers, *arguments, tier="default"):
-        """What is said about a limit with these fields, or nothing."""
+        """Returns the notes about a limit with these fields, or nothing."""
         policy = self.file("version: 1\ntiers: { from: { header: X-Plan } }\n"
                            f"limits: [{{ name: a, consumer_key: ip, {numbers} }}]\n")
         shown = run("explain", policy, "--request", "/", "--tier", tier, *arguments).stdout

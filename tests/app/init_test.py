@@ -1,4 +1,4 @@
-"""weir init and weir schema: what one starts from."""
+"""weir init and weir schema: starter policies and schemas."""
 
 import json
 import os

@@ -58,9 +58,9 @@ TEST(Keys, AreReadFromBytes) {
       {"\x1bOA\x1bOB", "up down"},
       {"\x1b[5~\x1b[6~", "page_up page_down"},
       {"\x1b[H\x1b[F\x1b[1~\x1b[4~\x1b[7~\x1b[8~", "home end home end home end"},
-      {"\x1b[1;5Cx", "x"},  // a key that it does not know
+      {"\x1b[1;5Cx", "x"},  // an unknown key
       {"\x1bq", "escape q"},
-      {"\x01\x0c\xc3\xa4", ""}  // no key of ours
+      {"\x01\x0c\xc3\xa4", ""}  // not one of our keys
   };
   for (const auto& [bytes, expected] : rows) {
     KeyReader reader;

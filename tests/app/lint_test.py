@@ -1,4 +1,4 @@
-"""weir lint: mistakes and warnings of policy files, in three formats."""
+"""weir lint: errors and warnings of policy files, in three formats."""
 
 import re
 import textwrap

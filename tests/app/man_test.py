@@ -1,4 +1,4 @@
-"""weir man: pages that say what --help says, in the language of man."""
+"""weir man: pages in man format with the content of --help."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from program import ProgramTest, run
 
 
 def shown(page):
-    """What groff makes of a page, as one line of words; what it warns of."""
+    """Returns what groff renders for a page, as one line of words, and its warnings."""
     ran = subprocess.run(["groff", "-man", "-Tutf8", "-P-cbou", "-ww", "-rHY=0"], input=page, capture_output=True, text=True,
                          timeout=60)
     return " ".join(ran.stdout.split()), ran.stderr

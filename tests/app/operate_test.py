@@ -1,5 +1,5 @@
-"""weir status, health, peek, reset, reload and hash: what they request, and what they show. The server is a stand-in; tests/serve has the
-real one."""
+"""weir status, health, peek, reset, reload and hash: their requests and their output. The server is a stand-in;
+tests/serve uses the real one."""
 
 import contextlib
 import http.server
@@ -49,7 +49,7 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 class StandIn(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """Answers every request with `answer`: a status and a body."""
+    """Answers every request with `answer`, a status and a body."""
     daemon_threads = True
 
     def __init__(self, answer, address=("127.0.0.1", 0)):
@@ -58,7 +58,7 @@ class StandIn(socketserver.ThreadingMixIn, http.server.HTTPServer):
         super().__init__(address, Handler)
 
     def server_bind(self):
-        socketserver.TCPServer.server_bind(self)  # http.server would ask for the name of this machine
+        socketserver.TCPServer.server_bind(self)  # http.server would look up the name of this machine
         self.server_port = self.server_address[1]
 
 
@@ -107,7 +107,7 @@ class OperateTest(ProgramTest):
                               env=environment)
 
     def request(self, answer, *arguments):
-        """The stand-in's answer as the command shows it: exit code, both outputs; and what was requested."""
+        """Runs the command against the stand-in. Returns its exit code and outputs, and the request."""
         with self.serving(answer) as server:
             ran = self.weir(*arguments, "--admin", f"127.0.0.1:{server.server_port}")
         self.address = f"127.0.0.1:{server.server_port}"
@@ -136,7 +136,7 @@ class OperateTest(ProgramTest):
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations(client_ca)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.handle_error = lambda *_: None  # a client that does not like the certificate
+        server.handle_error = lambda *_: None  # a client that rejects the certificate
         return server
 
 
@@ -331,7 +331,7 @@ class Reload(OperateTest):
 
 
 class Config(OperateTest):
-    """What the commands take from the server's own weir.yaml."""
+    """Settings that the commands read from the server's weir.yaml."""
 
     def write(self, text, name="weir.yaml"):
         path = self.state / name
@@ -387,7 +387,7 @@ class Config(OperateTest):
     def test_an_unreachable_server_is_explained(self):
         off = self.weir("status", "--config", self.write("listeners: {admin: off}\n"))
         self.assertEqual((off.returncode, off.stderr),
-                         (1, "weir: listeners.admin: off in weir.yaml: the server cannot be reached\n"))
+                         (1, "weir: listeners.admin: off in weir.yaml; enable it, or use --admin ADDRESS\n"))
         chosen = self.weir("status", "--config", self.write("listeners: {admin: {listen: 'localhost:0'}}\n"))
         self.assertIn("the system chose the port; pass it with --admin ADDRESS", chosen.stderr)
         wrong = self.weir("status", "--config", self.write("listners: {}\n"))
@@ -445,7 +445,7 @@ class Hash(OperateTest):
         return path
 
     def hash(self, value, *arguments, **variables):
-        """Beside a server that does not run."""
+        """The server is not running."""
         return self.weir("hash", value, "--admin", f"unix:{self.state}/no.sock", *arguments, **variables)
 
     def test_values_have_hashes_under_the_key(self):

@@ -1,7 +1,7 @@
-"""The program from outside: what it prints where, and its exit codes.
+"""Runs the program and examines its outputs and exit codes.
 
-A test of the program is run as FILE PROGRAM VERSION [unittest's arguments]. It runs in the root of the project, so
-that examples/policy.yaml is what the program calls the file.
+A test of the program is run as FILE PROGRAM VERSION [unittest's arguments]. It runs in the root of the project, so that
+the program names the file examples/policy.yaml.
 """
 
 import json
@@ -36,11 +36,11 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (code, out, err))
 
     def misuse(self, *arguments, err):
-        """A wrong command line: `err` is the first line, the second says where help is."""
+        """Asserts a usage error: `err` is the first line, and the second refers to the help."""
         self.expect(*arguments, code=2, err=f"weir: {err}\nSee `weir {arguments[0]} --help`.\n")
 
     def golden(self, name, *arguments, code=0):
-        """What it prints is the file of that name; UPDATE_GOLDEN=1 writes it."""
+        """Asserts that the output equals the file of that name; UPDATE_GOLDEN=1 writes the file."""
         ran = run(*arguments)
         self.assertEqual((ran.returncode, ran.stderr), (code, ""), ran.stdout)
         path = HERE / "golden" / name
@@ -70,7 +70,7 @@ class ProgramTest(unittest.TestCase):
 
 
 def on_terminal(*arguments, **environment):
-    """What it shows on a terminal, both outputs together."""
+    """Returns what it shows on a terminal, both outputs together."""
     leader, follower = pty.openpty()
     settings = {"PATH": os.environ["PATH"], "TERM": "xterm", **environment}
     process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,

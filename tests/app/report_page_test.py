@@ -24,20 +24,20 @@ class PageTest(ProgramTest):
 
     @classmethod
     def leave(cls):
-        """What the page asked of the network, and what the console says."""
+        """Returns the page's network requests and console messages."""
         cls.browser.open("about:blank")
         asked = [each for each in cls.browser.requested() if not each.startswith(("about:", "chrome", "data:"))]
         return asked, cls.browser.console()
 
     def write(self, *arguments, code=0):
-        """The page's file, and the report as JSON."""
+        """Returns the page's file, and the report as JSON."""
         path = self.folder() / "report.html"
         ran = run("simulate", *arguments, "--report", str(path), "--format", "json")
         self.assertEqual(ran.returncode, code, ran.stderr)
         return path, json.loads(ran.stdout)
 
     def show(self, path):
-        """Whatever it shows, it loads nothing else and has no mistakes."""
+        """Asserts that the page loads nothing else and has no errors."""
         self.browser.open(path.as_uri())
         self.addCleanup(lambda: self.assertEqual(self.leave(), ([path.as_uri()], [])))
         self.assertNotRegex(self.browser.text(), r"NaN|undefined|Infinity|\bnull\b|\[object")
@@ -47,7 +47,7 @@ class PageTest(ProgramTest):
                                 selector)
 
     def rows(self, title):
-        """The cells of the table behind a heading."""
+        """Returns the cells of the table below a heading."""
         return self.browser.run("""
             const heading = [...document.querySelectorAll("h2, h4")].find((each) => each.textContent === arguments[0]);
             const tables = [...document.querySelectorAll("table")];
@@ -173,7 +173,7 @@ class Shown(PageTest):
 
 class Hostile(PageTest):
     def check(self, times):
-        """The attack is shown as text, and did nothing."""
+        """The attack is shown as text and has no effect."""
         self.assertGreaterEqual(self.browser.text().count(ATTACK), times)
         self.assertNotEqual(self.browser.run("return document.title"), "attacked")
         self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)

@@ -1,4 +1,4 @@
-"""weir simulate: a log replayed under a policy, or under two."""
+"""weir simulate: replays a log under one policy or two."""
 
 import gzip
 import json
@@ -117,7 +117,7 @@ limits:
 
 
 class Tiers(ProgramTest):
-    """What a log does not say of its requests."""
+    """Properties of requests that a log lacks."""
 
     POLICY = """version: 1
 tiers: { from: { header: X-Plan }, default: free }
@@ -168,7 +168,7 @@ limits:
 
 
 class Nodes(ProgramTest):
-    """One client, every 10 ms: each of two nodes has a request in 20 ms."""
+    """One client sends a request every 10 ms, so each of two nodes gets one every 20 ms."""
 
     def setUp(self):
         line = '{"ts": "2025-03-14T09:00:0%d.%03dZ", "remote_addr": "192.0.2.1", "request_method": "GET", "request_uri": "/"}\n'
@@ -187,14 +187,14 @@ class Nodes(ProgramTest):
         self.assertEqual((nodes["count"], nodes["spread"], nodes["round_trip"], nodes["consistency"]),
                          (2, "round-robin", 0.001, None))
         self.assertEqual([limit["consistency"] for limit in nodes["limits"]], ["leased", "exact"])
-        # The limit for everyone is asked of the store each time.
+        # The limit for everyone asks the store each time.
         self.assertEqual((nodes["covered"], nodes["without_round_trip"]), (40, 0))
         self.assertEqual([limit["without_round_trip"] for limit in nodes["limits"]], [32, 0])
 
     def test_leased_spares_trips(self):
         nodes = self.nodes("--nodes", "2", "--consistency", "leased")
         self.assertEqual((nodes["consistency"], nodes["admitted"], nodes["newly_denied"]), ("leased", 40, 0))
-        # Of each node the store decides four requests; both limits have a slice from then on.
+        # For each node the store decides four requests; then both limits have a slice.
         self.assertEqual(nodes["without_round_trip"], 32)
         self.assertEqual([limit["over"] for limit in nodes["limits"]], [0, 0])
 
@@ -204,7 +204,7 @@ class Nodes(ProgramTest):
         self.assertEqual(nodes["messages"]["peak_second"]["count"], 40)
 
     def test_a_client_may_stay_on_its_node(self):
-        # All 40 requests to one node: four trips.
+        # All 40 requests go to one node: four round trips.
         nodes = self.nodes("--nodes", "2", "--consistency", "leased", "--spread", "client", "--round-trip", "2ms")
         self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_round_trip"]), ("client", 0.002, 36))
 
@@ -252,7 +252,7 @@ TOKENS = ["examples/tokens.yaml", "--field", "cost=usage.total_tokens", "--log",
 
 
 class Estimates(ProgramTest):
-    """Costs that are known when a request is over."""
+    """Costs that are known only when a request ends."""
 
     def test_the_example_as_it_is_shown(self):
         self.golden("simulate_estimates.txt", "simulate", *TOKENS, "--estimate", "max", "--estimate", "p95 of 100",
@@ -264,7 +264,7 @@ class Estimates(ProgramTest):
         generous = self.file((program.ROOT / TOKENS[0]).read_text().replace("burst: 12000", "burst: 1000000"))
         report = self.json("simulate", generous, *TOKENS[1:], "--estimate", "1", "--format", "json")
         for estimate in report["estimates"]:
-            limit, = estimate["limits"]  # the other writes its cost
+            limit, = estimate["limits"]  # the other sets its cost
             self.assertEqual((limit["name"], limit["spent"], limit["overspent"]), ("tokens-by-user", spent, 0))
 
     def test_estimates_are_beside_reports(self):
@@ -294,7 +294,7 @@ class Estimates(ProgramTest):
 
 
 class Report(ProgramTest):
-    """How the page is written; report_page_test.py has what it shows."""
+    """How the page is written; report_page_test.py tests its content."""
 
     def write(self, path, code=0):
         ran = run("simulate", POLICY, "--candidate", NEXT, "--log", LOG, "--report", str(path), umask=0o022)
@@ -307,7 +307,7 @@ class Report(ProgramTest):
         path.write_text("old")
         before = path.open()
         self.write(path)
-        self.assertEqual(before.read(), "old")  # whoever reads it reads on
+        self.assertEqual(before.read(), "old")  # the reader reads on
         before.close()
         self.assertTrue(path.read_text().lower().startswith("<!doctype html>"))
         self.assertEqual([file.name for file in folder.iterdir()], ["report.html"])
@@ -368,7 +368,7 @@ class Mistakes(ProgramTest):
         self.misuse("simulate", "-", "--log", "-", err="`-`: the standard input can be read only once")
 
     def test_a_policy_after_the_logs(self):
-        self.assertEqual(run("simulate", "--log", LOG, POLICY).returncode, 0)  # as the last word it is understood
+        self.assertEqual(run("simulate", "--log", LOG, POLICY).returncode, 0)  # as the last argument it is understood
         self.misuse("simulate", "--log", LOG, POLICY, "--format", "json",
                     err="FILE is required; write it before `--log`, which takes all values that follow")
 

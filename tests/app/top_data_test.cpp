@@ -56,10 +56,10 @@ TEST(TopData, ASecondIsAddedToTheMinute) {
     "connections": 2, "memory": {"used": 1, "budget": 2, "resident": 3}, "store": "open",
     "limits": [{"limit": "by-user", "decisions": 10, "denied": 4, "shadow_denied": 0}], "events": [])";
   ASSERT_TRUE(read_second(second("2026-01-05T12:00:01Z", message), data));
-  ASSERT_TRUE(read_second(second("2026-01-05T12:00:01Z", message), data));  // told again: once is enough
+  ASSERT_TRUE(read_second(second("2026-01-05T12:00:01Z", message), data));  // a repeated message counts once
   EXPECT_EQ(data.limits[0].minute, (TrafficCounts{15, 6, 0}));
   EXPECT_EQ(data.limits[1].recent, (std::vector<TrafficCounts>{{0, 0, 0}}));
-  EXPECT_EQ(data.limits[1].minute, (TrafficCounts{4, 0, 2}));  // of which no seconds are known
+  EXPECT_EQ(data.limits[1].minute, (TrafficCounts{4, 0, 2}));  // has no recorded seconds
   EXPECT_EQ(data.minute, (std::vector<TrafficCounts>{{10, 4, 0}}));
   EXPECT_EQ(data.now.store, "open");
   EXPECT_TRUE(data.now.p50);

@@ -161,7 +161,7 @@ TEST(TheScreen, TheSelectedLimitStaysSelectedAndInSight) {
   EXPECT_EQ(selected(screen), "api");
   press(screen, Key::down);
   EXPECT_EQ(selected(screen), "login");
-  EXPECT_TRUE(type(screen, "r"));  // by share it is the first
+  EXPECT_TRUE(type(screen, "r"));  // sorted by share, it is the first
   EXPECT_EQ(selected(screen), "login");
   press(screen, Key::end);
   EXPECT_EQ(selected(screen), "more-59");
@@ -280,7 +280,7 @@ TEST(TheScreen, HelpComesAndGoes) {
   Screen screen = a_screen();
   EXPECT_TRUE(type(screen, "?"));
   EXPECT_NE(text(screen).find("KEYS"), std::string::npos);
-  EXPECT_EQ(text(screen).find('~'), std::string::npos);  // all of it is seen in 80 columns
+  EXPECT_EQ(text(screen).find('~'), std::string::npos);  // all of it fits in 80 columns
   press(screen, Key::escape);
   EXPECT_EQ(text(screen).find("KEYS"), std::string::npos);
 }

@@ -26,16 +26,16 @@ TEST(ShownText, HasNothingThatSteersATerminal) {
       {"\x7f", "\\x7f"},
       {"\xc2\x9b"
        "31m",
-       "\\u009b31m"},  // CSI in one character
+       "\\u009b31m"},  // CSI as one character
       {"\xe2\x80\xae"
        "abc",
        "\\u202eabc"},                       // from right to left
-      {"\xe2\x80\x8b", "\\u200b"},          // no width
-      {"\xcc\x81", "\\u0301"},              // combines
+      {"\xe2\x80\x8b", "\\u200b"},          // zero width
+      {"\xcc\x81", "\\u0301"},              // a combining character
       {"\xe4\xb8\xad", "\\u4e2d"},          // two columns wide
-      {"\xff\xc0\xaf", "\\xff\\xc0\\xaf"},  // no UTF-8
-      {"\xe0\x81\x81", "\\xe0\\x81\\x81"},  // a longer way to write A
-      {"\xe2\x80", "\\xe2\\x80"},           // cut off
+      {"\xff\xc0\xaf", "\\xff\\xc0\\xaf"},  // invalid UTF-8
+      {"\xe0\x81\x81", "\\xe0\\x81\\x81"},  // an overlong encoding of A
+      {"\xe2\x80", "\\xe2\\x80"},           // truncated
       {"\xf0\x9f\x98\x80", "\\u1f600"},
   };
   for (const Row& row : rows) EXPECT_EQ(shown(row.text, Charset::unicode), row.expected);

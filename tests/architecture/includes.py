@@ -7,11 +7,11 @@ HEADING = "## Folders"
 ROW = re.compile(r"^(?P<folder>\S+)/\s.*->\s+(?P<arrows>.+)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<open>["<])(?P<path>[^">]+)[">]', re.MULTILINE)
 SOURCES = {".h", ".cpp"}
-PLACES = ["src", "include", "."]  # where an include is looked up, after the file's own folder and folder
+PLACES = ["src", "include", "."]  # where an include is looked up, after the folder of the file
 
 
 def read_folders(page):
-    """The table: folder -> the folders it may include. `all` and `nothing` are words; `core` means src/core."""
+    """Returns the table: folder -> the folders it may include. `all` and `nothing` are words; `core` means src/core."""
     block = page.split(HEADING, 1)[1].split("```")[1]
     rows = [ROW.match(line) for line in block.strip().splitlines()]
     names = [row["folder"] for row in rows]
@@ -31,7 +31,7 @@ def read_folders(page):
 
 
 def may_include(folder, folders):
-    """The folders that one may include: those that its arrows name, and what these may include."""
+    """Returns the folders that one may include: those that its arrows name, and what these may include."""
     found = set()
     open_ends = [folder]
     while open_ends:
@@ -42,13 +42,13 @@ def may_include(folder, folders):
 
 
 def folder_of(path, folders):
-    """The folder that a file, relative to the root, lies in."""
+    """Returns the folder of a file, relative to the root."""
     found = [folder for folder in folders if path.is_relative_to(folder)]
     return max(found, key=len, default=None)
 
 
 def resolve(root, path, folder, included):
-    """The file in the tree that an include means, relative to the root; None if it is not ours."""
+    """Returns the file in the tree that an include refers to, relative to the root; None if it is not ours."""
     for place in [path.parent, folder, *PLACES]:
         candidate = (root / place / included).resolve()
         if candidate.is_file() and candidate.is_relative_to(root):
@@ -64,7 +64,7 @@ def sources(root):
 
 
 def violations(root):
-    """What is wrong with the tree, one line each."""
+    """Returns the problems of the tree, one line each."""
     root = pathlib.Path(root).resolve()
     folders = read_folders((root / "docs/architecture.md").read_text())
     wrong = [f"{folder}: in the table, but there is no such folder" for folder in folders if not (root / folder).is_dir()]

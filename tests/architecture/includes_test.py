@@ -1,4 +1,4 @@
-"""The arrows of docs/architecture.md are true of this tree, and the check is able to say that they are not."""
+"""The arrows of docs/architecture.md hold for this tree, and the test can fail."""
 
 import pathlib
 import tempfile

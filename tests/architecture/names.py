@@ -2,7 +2,7 @@
 
 In code marks or in bold, a word with a suffix (`core/rule.h`, `path.cpp`) is a file, any other word that looks like a name
 of the code (`Sender::send`, `MatchedLimit`, `more_after`) has to occur in it. In the tables of a walk, whose rows are
-`| FILE | FUNCTIONS |`, each function has to be in the row's file, or in those that follow it in parentheses:
+`| FILE | FUNCTIONS |`, each function must be in the row's file, or in those that follow it in parentheses:
 `identify` (caller.cpp).
 """
 
@@ -32,7 +32,8 @@ class Tree:
                         self.texts[path] = file.read_text()
 
     def find(self, name, beside=None):
-        """The file of that name: as it is, below src, or beside another; else any whose path ends in it."""
+        """Returns the file of that name: as it is, below src, or next to another; otherwise any whose path ends in it.
+        """
         beside = pathlib.PurePath(beside).parent if beside else None
         for candidate in filter(None, [beside and str(beside / name), f"src/{name}", name]):
             if candidate in self.paths:
@@ -40,11 +41,11 @@ class Tree:
         return next((path for path in self.paths if path.endswith(f"/{name}")), None)
 
     def has_function(self, name, file):
-        """Whether a file defines a function of that name. What begins at a line's start is no call."""
+        """Returns whether a file defines a function of that name. A name at the start of a line is not a call."""
         return re.search(rf"^\S.*\b{re.escape(name)}\(", self.texts[file], re.MULTILINE) is not None
 
     def has_name(self, types, last):
-        """Whether the name occurs; a member also where its type is declared."""
+        """Returns whether the name occurs; for a member, also where its type is declared."""
         if not types:
             return any(re.search(rf"\b{last}\b", text) for text in self.texts.values())
         member = re.compile(rf"\b{types}{last}\b")
@@ -54,7 +55,7 @@ class Tree:
 
 
 def wrong_in_walk(tree, row):
-    """What is wrong with a row of a walk."""
+    """Returns the problems in a row of a walk."""
     file = tree.find(row["file"])
     if file is None:
         yield f"there is no file {row['file']}"
@@ -75,7 +76,7 @@ def wrong_in_walk(tree, row):
 
 
 def wrong_in_text(tree, line):
-    """What is wrong with the names in a line of text."""
+    """Returns the problems with the names in a line of text."""
     for marked in MARKED.finditer(line):
         name = marked[1] or marked[2]
         if FILE.match(name):
@@ -86,7 +87,7 @@ def wrong_in_text(tree, line):
 
 
 def violations(root):
-    """What is wrong with the page, one line each: PAGE:LINE: what."""
+    """Returns the problems of the page, one line each: PAGE:LINE: problem."""
     tree = Tree(root)
     wrong = []
     in_block = False

@@ -1,4 +1,4 @@
-"""What docs/architecture.md names is in this tree, and the check is able to say that it is not."""
+"""The names in docs/architecture.md exist in this tree, and the test can fail."""
 
 import pathlib
 import tempfile

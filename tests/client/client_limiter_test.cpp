@@ -153,7 +153,7 @@ TEST_F(ClientLimiterTest, OrderOfArrivalDoesNotReopenTheGate) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-// Sent on a full quota, answered late: r was computed before the others were counted.
+// The request was sent on a full quota and answered late: r was computed before the others were counted.
 TEST_F(ClientLimiterTest, LateAnswerGivesNothingBackThatWasSentSince) {
   limiter_.learn({.rate_limit = R"("default";r=2;t=30)"});
   EXPECT_TRUE(sends_at_once(Cost{2}));

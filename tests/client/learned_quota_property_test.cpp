@@ -62,7 +62,7 @@ void drive(std::uint64_t max_left, int longest, Compare compare) {
   }
 }
 
-// With fewer than max_steps different amounts left there are never too many steps.
+// With fewer than max_steps different amounts, there are never too many steps.
 RC_GTEST_PROP(LearnedQuotaProperty, AdmitsExactlyWhenEveryPromiseAllows, ()) {
   drive(LearnedQuota::max_steps, 40, [](Instant at, Instant expected) { RC_ASSERT(at == expected); });
 }

@@ -20,7 +20,7 @@ import weir  # noqa: E402
 
 
 def options(given):
-    """(of the client, of the middleware)"""
+    """(settings of the client, settings of the middleware)"""
     return ({"url": given["url"], "fail": given["fail"], "timeout": given["timeout"]},
             {"headers": given.get("headers"), "reserve": given.get("reserve", False), "query": with_cost})
 

@@ -1,4 +1,4 @@
-"""clients/conformance.json, in every language: the clients by their drivers, the middlewares by real frameworks.
+"""Runs clients/conformance.json in every language: the clients through drivers, the middlewares in real frameworks.
 
 conformance_test.py PROGRAM VERSION [unittest's arguments]
 """
@@ -26,7 +26,7 @@ POLICY = "\n".join(CASES["policy"]) + "\n"
 
 
 def mismatch(expected, found, where="result"):
-    """What is not as expected, or None."""
+    """Returns what is not as expected, or None."""
     if isinstance(expected, dict) and "matches" in expected:
         return None if re.fullmatch(expected["matches"], str(found)) else f"{where}: {found!r} is not {expected}"
     if isinstance(expected, dict) and "from" in expected:
@@ -110,7 +110,7 @@ class Clients:
 
     @classmethod
     def further(cls, fields):
-        """One more server, with these fields of its HTTP listener."""
+        """Starts another server, with these fields of its HTTP listener."""
         http = f'http: {{listen: "127.0.0.1:0", {fields}}}'
         return cls.enterClassContext(Server(POLICY, LISTENERS.replace('http: {listen: "127.0.0.1:0"}', http)))
 
@@ -162,12 +162,12 @@ class Clients:
         elif what == "pause":
             self.addCleanup(self.weir.signal, signal.SIGCONT)
             self.weir.signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, self.weir.process.pid, os.WSTOPPED)  # all of its threads
+            os.waitid(os.P_PID, self.weir.process.pid, os.WSTOPPED)  # all threads of the process
         else:
             self.weir.signal(signal.SIGCONT)
 
     def open_receipts(self, query):
-        """As many as the server keeps beside one state."""
+        """Returns the maximum number that the server keeps for one state."""
         for count in (1000, 24):
             body = json.dumps([{**query, "reserve": True}] * count)
             verdicts = json.loads(self.weir.ask("POST", "/v1/check", body)[2])
@@ -175,7 +175,7 @@ class Clients:
 
 
 def with_sizes(step):
-    """`many_headers` and `long_path` written out."""
+    """Expands `many_headers` and `long_path`."""
     for name in ("check", "reserve"):
         query = step.get(name)
         if query and {"many_headers", "long_path"} & set(query):
@@ -218,7 +218,7 @@ class Middleware:
         return json.loads(self.weir.ask("POST", "/v1/check", json.dumps(query))[2])
 
     def send(self, app, step):
-        """What comes of a request, of which every byte is as it is written."""
+        """Returns the response to a request that is sent byte by byte as written."""
         headers = [["Host", "app.example"], *step.get("headers", ())]
         headers += [[f"X-Header-{i}", "x"] for i in range(step.get("many_headers", 0))]
         if "long_header" in step:
@@ -258,7 +258,7 @@ def parsed(received):
         headers[name.lower()] = value.strip()
     if headers.get("transfer-encoding") == "chunked":
         body = "".join(re.findall(r"[0-9a-f]+\r\n(.*?)\r\n", body))
-    # A server that does not take a request may close without a word.
+    # A server that rejects a request may close the connection without a response.
     found = {"status": int(first.split()[1]) if first else 400, "headers": headers, "body": body}
     if headers.get("content-type") == "application/problem+json" and body:
         found["problem"] = json.loads(body)

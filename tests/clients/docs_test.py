@@ -34,7 +34,7 @@ def free_port():
 
 
 class Pages(unittest.TestCase):
-    """`language` is how blocks are marked, `package` the folder of clients with a page of its own."""
+    """`language` is the mark of the blocks, `package` the folder of clients that has its own page."""
 
     language = package = more_time = None
     maxDiff = None
@@ -64,7 +64,7 @@ class Pages(unittest.TestCase):
                     self.assertEqual(ran.stdout, printed)
 
     def prepared(self, text):
-        """The command that runs it. On a machine that is busy it has more time for answers than the page says."""
+        """Returns the command that runs it. On a busy machine it has a longer timeout than on the page."""
         place = "http://{}:{}".format(*self.weir.http)
         text, count = re.subn(f"""(['"]){WEIR}\\1""", rf"\1{place}\1, {self.more_time}", text)
         self.assertEqual(count, 1)
@@ -91,7 +91,7 @@ class Pages(unittest.TestCase):
             app.wait(PATIENCE)
 
     def check_fields(self, fields):
-        """Those that the page shows, but for times."""
+        """Returns the header fields that the page shows, except times."""
         [shown] = [text for kind, text in BLOCK.findall(PAGE) if kind == "http"]
         for line in shown.splitlines()[1:]:
             name, _, value = line.partition(": ")

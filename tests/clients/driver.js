@@ -1,5 +1,6 @@
 'use strict';
-// Does what a line of JSON on standard input says with a client, and answers with a line: see driver.py.
+// Executes commands, one JSON object per line of standard input, with a client, and answers each with a line: see
+// driver.py.
 
 const fs = require('node:fs');
 const readline = require('node:readline');
@@ -8,7 +9,7 @@ const { Client, DeniedError, RefusedError, UnavailableError } = require('../../c
 const reservations = new Map();
 let client;
 let errors = [];
-let changes = []; // of the breaker's state
+let changes = []; // changes of the breaker's state
 
 const seconds = (ms) => (ms === null ? null : ms / 1000);
 

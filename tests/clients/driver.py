@@ -1,4 +1,5 @@
-"""driver.py sync|async: does what a line of JSON on standard input says with a client, and answers with a line.
+"""driver.py sync|async: executes commands, one JSON object per line of standard input, with a client, and answers each
+with a line.
 
 conformance_test.py writes them; driver.js and go/driver.go do the same.
 """
@@ -23,7 +24,7 @@ class Driver:
         self.client = None
         self.reservations = {}
         self.errors = []
-        self.changes = []  # of the breaker's state
+        self.changes = []  # changes of the breaker's state
 
     async def run(self, line):
         self.errors.clear()
@@ -83,7 +84,7 @@ class Driver:
                 "not_kept": list(made.not_kept)}
 
     async def burst(self, line):
-        """So many checks at a time."""
+        """Sends this many checks at a time."""
         check = self.client.check if self.kind is weir.AsyncClient else functools.partial(asyncio.to_thread,
                                                                                           self.client.check)
         verdicts = await asyncio.gather(*(check(query(line["burst"])) for _ in range(line["count"])))

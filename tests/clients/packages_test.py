@@ -1,4 +1,4 @@
-"""The packages are what they say: typed, complete, and in the form of their language.
+"""The packages are typed, complete, and follow the conventions of their language.
 
 packages_test.py PROGRAM VERSION [unittest's arguments]
 """

@@ -1,4 +1,4 @@
-"""What the Python package does that the other languages have no word for: threads, forks, event loops, WSGI, ASGI.
+"""Tests what only the Python package has: threads, forks, event loops, WSGI, ASGI.
 
 python_test.py PROGRAM VERSION [unittest's arguments]
 """
@@ -71,7 +71,7 @@ class Clients(Scripted):
             connection._receive(time.monotonic())
         connection._socket.settimeout(PATIENCE)
         connection._socket.sendall(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
-        connection._socket.recv(1, socket.MSG_PEEK)  # it is there
+        connection._socket.recv(1, socket.MSG_PEEK)  # the connection exists
         self.assertEqual(connection._receive(time.monotonic() - 1), b"220 mail.example ready\r\n\r\n")
 
     def test_a_forked_process_has_connections_of_its_own(self):
@@ -282,14 +282,14 @@ class Loops(Scripted):
             asking = asyncio.create_task(client.check(weir.Query()))
             await asyncio.sleep(0)  # it is sent
             while self.servers.counts("admits")["answers"] == before or time.monotonic() < late + 0.01:
-                time.sleep(0.01)  # the loop does nothing meanwhile
+                time.sleep(0.01)  # the loop is idle until then
             return (await asking).reason
 
         self.assertEqual(asyncio.run(ask()), "within")
 
 
 class FakeClient:
-    """Gives the verdict that it was made with, and keeps what it was asked."""
+    """Returns the given verdict, and records the queries."""
 
     def __init__(self, verdict):
         self.verdict = verdict
@@ -376,7 +376,7 @@ class Wsgi(unittest.TestCase):
 
 class Asgi(unittest.TestCase):
     def ask(self, client, scope, **options):
-        """What is sent, by an app that answers both kinds."""
+        """Returns what is sent, with an app that answers both kinds."""
         sent = []
 
         async def app(scope, receive, send):

@@ -1,4 +1,4 @@
-"""What the tests of the clients need besides Debian's packages, and which of them are skipped for want of it.
+"""Finds what the tests of the clients need in addition to Debian's packages, and which tests are skipped without it.
 
   run.py                                says which
   run.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped
@@ -61,7 +61,7 @@ def tell():
 
 
 def build_go_program():
-    if not go():  # those that run it are skipped, each by itself
+    if not go():  # the tests that run it are skipped one by one
         sys.exit(0)
     GO_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
     command = [go(), "build", "-o", GO_PROGRAM, "."]
@@ -70,7 +70,7 @@ def build_go_program():
 
 def run(file, of_class, program, version):
     if lacks := missing(f"{file}.{of_class}"):
-        print(f"skipped for want of {', '.join(lacks)}: script/setup could not install it")
+        print(f"skipped: missing {', '.join(lacks)}; script/setup could not install it")
         sys.exit(SKIPPED)
     if file == "go_program":
         build_go_program()

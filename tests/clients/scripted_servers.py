@@ -1,4 +1,4 @@
-"""Servers that do what Weir never does, or only at bad moments. Each has a port of its own, and counts."""
+"""Servers that do what Weir never does, or only when it fails. Each has its own port and counts requests."""
 
 import http.server
 import json
@@ -11,7 +11,7 @@ VERDICT = {"admitted": True, "reason": "within", "limit": "api", "quota": 3, "re
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Reads requests, counts them, and answers by the function of its server."""
+    """Reads requests, counts them, and answers with the function of its server."""
 
     protocol_version = "HTTP/1.1"
 
@@ -63,12 +63,12 @@ def in_chunks(handler):
 
 
 def hangs(handler):
-    handler.rfile.read(1)  # until the client goes
+    handler.rfile.read(1)  # until the client disconnects
     handler.hang_up()
 
 
 def drips(handler):
-    """Each byte comes in time, and their end does not."""
+    """Each byte arrives in time, but the end does not."""
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Drip: ")
         while not handler.server.is_over.wait(0.02):
@@ -130,11 +130,11 @@ class _Server(socketserver.ThreadingTCPServer):
             self.counts[what] += 1
 
     def handle_error(self, *_):
-        pass  # a client that goes
+        pass  # a client that disconnects
 
 
 class ScriptedServers:
-    """All servers for the duration of a `with`, and a port that refuses connections (`unreachable`)."""
+    """All servers for the duration of a `with` block, and a port that refuses connections (`unreachable`)."""
 
     def __init__(self):
         self._servers = {name: _Server(answer) for name, answer in SCRIPTS.items()}

@@ -1,4 +1,5 @@
-"""The programs that the tests of the clients run: Debian's own where they are, as those are the oldest that work."""
+"""The programs that the tests of the clients run: Debian's own if installed, because they are the oldest supported
+ones."""
 
 import os
 import pathlib
@@ -8,7 +9,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 TOOLS = ROOT / "build/tools"
 NODE_MODULES = pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules"
 
-# What `run.py go_program` makes, once for all tests.
+# The output of `run.py go_program`, made once for all tests.
 GO_PROGRAM = ROOT / "build/clients/weirtests"
 
 
@@ -21,7 +22,7 @@ def go():
 
 
 def go_environment():
-    """Without the network, and without a trace outside of build."""
+    """Runs without the network, and writes nothing outside of build."""
     return {**os.environ, "GOCACHE": str(ROOT / "build/clients/go-cache"), "GOPATH": str(ROOT / "build/clients/go"),
             "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GO111MODULE": "on", "GOWORK": "off"}
 

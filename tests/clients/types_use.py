@@ -1,4 +1,4 @@
-"""What programs with types write; packages_test.py lets mypy read it, and does not run it."""
+"""What a typed program would write. packages_test.py checks it with mypy but does not run it."""
 
 import dataclasses
 

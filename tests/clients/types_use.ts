@@ -1,4 +1,4 @@
-// What programs in TypeScript write; tests/clients/packages_test.py compiles it, and does not run it.
+// What a TypeScript program would write. tests/clients/packages_test.py compiles it but does not run it.
 import express from 'express';
 import Fastify from 'fastify';
 import { type BreakerState, Client, DeniedError, type Query, RefusedError, UnavailableError, type Verdict } from 'weir-client';

@@ -1,5 +1,6 @@
-"""A WSGI application behind the middleware that answers with what Weir would be asked: {"asked": [[name, value], ...]}.
-The client admits everything. `app` is for servers that are told a name."""
+"""A WSGI application behind the middleware that returns the query to Weir: {"asked": [[name, value], ...]}. The client
+admits everything. `app` is for servers that need a name.
+"""
 
 import json
 import pathlib

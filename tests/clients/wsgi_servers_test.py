@@ -1,4 +1,4 @@
-"""Headers with underscores, in the WSGI servers that people run: none of them is believed behind the middleware.
+"""Headers with underscores in common WSGI servers: the middleware trusts none of them.
 
 wsgi_servers_test.py PROGRAM VERSION [unittest's arguments]
 """
@@ -27,7 +27,7 @@ TWICE = ["X-User-Id: one", "X-User-Id: two"]
 
 
 def ask(connection, headers):
-    """(status, the identities that Weir would be told)"""
+    """Returns (status, the identities that would be sent to Weir)."""
     with connection:
         connection.settimeout(PATIENCE)
         lines = ["GET / HTTP/1.1", "Host: app.example", "Connection: close", *headers, "", ""]

@@ -49,7 +49,7 @@ TEST(LeakyBucketQueue, HeavyRequestWaitsForItsTurnAndMakesOthersWaitLonger) {
 
 TEST(LeakyBucketQueue, TurnsAreRoundedUpSoThatNoRequestIsEarly) {
   expect_rows<LeakyBucketQueue>(line_of(7, 7, 3us), {
-                                                        {0us, 1, admitted(7, 1us)},       // until 3/7
+                                                        {0us, 1, admitted(7, 1us)},       // ends at 3/7
                                                         {0us, 1, admitted(6, 1us, 1us)},  // 3/7
                                                         {0us, 1, admitted(5, 2us, 1us)},  // 6/7
                                                         {0us, 1, admitted(4, 2us, 2us)},  // 9/7

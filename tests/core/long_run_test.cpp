@@ -25,7 +25,7 @@ Int tokens_by(const weir::Limit& limit, Duration elapsed) {
          oracle::floor_divide(Int{elapsed.count()} * limit.rate().count, limit.rate().per.count());
 }
 
-// The first microsecond by which there were so many.
+// The first microsecond by which that many tokens were available.
 Duration time_of(const weir::Limit& limit, Int tokens) {
   const Int missing = std::max<Int>(0, tokens - Int{limit.capacity()});
   return Duration{
@@ -104,13 +104,13 @@ TEST(LongRunOfAQueue, TurnsDoNotDriftInAYear) {
       ASSERT_TRUE((decision.charged_at - start).count() == turn) << "turn of " << static_cast<std::int64_t>(taken);
       taken += 5;
     } else {
-      now += *decision.retry_after + 1s;  // the queue is shorter by then, but not empty
+      now += *decision.retry_after + 1s;  // the queue has become shorter by then, but is not empty
     }
   }
   EXPECT_TRUE(taken > Int{static_cast<std::int64_t>(cases(70'000'000))});
 }
 
-// The bucket of one token is full for a part of a microsecond before a request can arrive.
+// The bucket of one token is full for a fraction of a microsecond before a request can arrive.
 TEST(LongRunOfASingleToken, IsOnePerWholeMicrosecondsOfAToken) {
   expect_rows<Gcra>(weir::Limit::gcra({.rate = {7, 3s}, .burst = 1}).value(),
                     {

@@ -13,7 +13,7 @@
 
 namespace weir::oracle {
 
-// The first instant in [from, to] at which `holds`; it does at `to`.
+// The first instant in [from, to] at which `holds` is true; it is true at `to`.
 template <class Holds>
 Int first_instant(Int from, Int to, Holds holds) {
   constexpr Int few = 300;

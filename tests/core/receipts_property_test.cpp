@@ -16,7 +16,7 @@ namespace {
 
 using oracle::Int;
 
-// Charges in line. Time consumes the first; what is left of a charge can be given back at any position.
+// Charges in line. Time consumes the first one; what is left of a charge can be given back at any position.
 class LineOfCharges {
  public:
   explicit LineOfCharges(const weir::Limit& limit)
@@ -193,7 +193,7 @@ class Reserving {
           RC_ASSERT(sum <= model_.full() + (admitted_[i].at - admitted_[first].at) * model_.count());
         }
       }
-    } else if constexpr (!std::is_same_v<A, SlidingWindowCounter>) {  // whose estimate is compared at each admission
+    } else if constexpr (!std::is_same_v<A, SlidingWindowCounter>) {  // its estimate is compared at each admission
       const Int window = whole_.rate().per.count();
       for (std::size_t first = 0; first < admitted_.size(); ++first) {
         Int sum = 0;

@@ -20,7 +20,7 @@ class Reserved {
  public:
   explicit Reserved(const weir::Limit& limit) : limit_(limit) {}
 
-  // Returns the decision; the use is kept.
+  // Returns the decision and stores the result in `use`.
   Decision reserve(std::uint64_t id, std::uint64_t cost, Duration at, Duration lasts = 1h) {
     use = {.id = {0, id}, .lasts = lasts};
     const bool was_open = receipts.is_open(use.id, micros(opening + at));
@@ -74,7 +74,7 @@ TEST(ReceiptsTest, WhatWasChargedLaterLiesNearerByWhatIsGivenBack) {
   Reserved<TokenBucket> bucket(*weir::Limit::token_bucket({{1, 1s}, 20}));
   ASSERT_TRUE(bucket.reserve(1, 10, 0s).admitted);
   ASSERT_TRUE(bucket.reserve(2, 10, 0s).admitted);
-  EXPECT_EQ(bucket.settle(1, 0, 5s), ReceiptResult::done);  // five of it are still visible: the second ends at 15 s
+  EXPECT_EQ(bucket.settle(1, 0, 5s), ReceiptResult::done);  // five units are still visible: the second ends at 15 s
   EXPECT_EQ(bucket.left(5s), 10U);
   ASSERT_TRUE(bucket.reserve(3, 20, 15s).admitted);
   EXPECT_EQ(bucket.settle(2, 0, 15s), ReceiptResult::done);

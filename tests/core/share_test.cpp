@@ -63,7 +63,7 @@ TEST(LocalShare, NeverGrowsWhereTheExactRateHasTooManyDigits) {
   const Limit quick = *Limit::gcra({{49'999'999, Duration(1s)}, 1'000'000});
   const Limit share = local_share_of(quick, 333'333, Cost{1});
   EXPECT_EQ(share.capacity(), 333'333U);
-  // Tokens per day, of both.
+  // Returns the tokens per day of both.
   const auto in_a_day = [](const Limit& limit) {
     return static_cast<double>(limit.rate().count) / static_cast<double>(limit.rate().per.count());
   };
@@ -108,7 +108,7 @@ TEST(NodeShare, OfAllNodesIsTheLimitAtMost) {
       const Limit share = node_share_of(whole, nodes, Cost{1});
       ASSERT_LE(share.capacity() * nodes, capacity);
       ASSERT_GT((share.capacity() + 1) * nodes, capacity);
-      // count / per, times the nodes, is exactly that of the whole.
+      // count / per, times the number of nodes, is exactly that of the whole limit.
       ASSERT_EQ(share.rate().count * nodes * static_cast<std::uint64_t>(whole.rate().per.count()),
                 whole.rate().count * static_cast<std::uint64_t>(share.rate().per.count()));
       ASSERT_LE(node_share_of(*Limit::fixed_window({capacity, 60s}), nodes, Cost{1}).capacity() * nodes, capacity);

@@ -47,7 +47,7 @@ TEST_F(SlidingWindowCounterTest, WaitWithinTheWindowEndsWhenThePreviousOneIsLigh
   EXPECT_EQ(wait_for(30, 75s), 0s);
   EXPECT_EQ(wait_for(31, 75s), 60s - 44'250'000us - 15s);  // k = 59
   EXPECT_EQ(wait_for(89, 75s), 60s - 750'000us - 15s);     // k = 1
-  EXPECT_EQ(wait_for(90, 75s), 45s);                       // k = 0: all of it must leave
+  EXPECT_EQ(wait_for(90, 75s), 45s);                       // k = 0: the previous window must have left completely
 }
 
 TEST_F(SlidingWindowCounterTest, WaitBeyondTheWindowEndsWhenThisOneIsLightEnough) {
@@ -75,7 +75,7 @@ TEST_F(SlidingWindowCounterTest, WindowsAreAlignedBeforeTheEpochToo) {
   EXPECT_EQ(remaining(60s), 100U);
 }
 
-// 100 in the last microsecond of a window; 99 as soon as they weigh at most one.
+// 100 in the last microsecond of a window; 99 more as soon as these weigh at most one.
 TEST_F(SlidingWindowCounterTest, HundredAndNinetyNineOfHundredCanBeHadWithinOneWindow) {
   const Duration first = 60s - 1us;
   use(100, first);

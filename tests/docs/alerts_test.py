@@ -1,4 +1,4 @@
-"""alerts_test.py: the rules in deploy/prometheus fire when they should, use what there is, and are on the page."""
+"""alerts_test.py: the rules in deploy/prometheus fire when they should, use existing metrics, and are documented."""
 
 import pathlib
 import re
@@ -14,7 +14,7 @@ RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yml").read_text())["
 
 
 def promtool(*arguments):
-    """(exit code, what it says)"""
+    """Returns (exit code, output)."""
     ran = subprocess.run(["promtool", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          timeout=240, cwd=FOLDER)
     return ran.returncode, ran.stdout

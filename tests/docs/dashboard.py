@@ -1,4 +1,4 @@
-"""What deploy/grafana/weir.json asks Prometheus for: its queries, their metrics and the labels that they use."""
+"""Reads what deploy/grafana/weir.json requests from Prometheus: its queries, their metrics and labels."""
 
 import json
 import pathlib
@@ -6,7 +6,7 @@ import re
 
 FILE = pathlib.Path(__file__).parents[2] / "deploy/grafana/weir.json"
 
-# What Prometheus adds to what it scrapes, and what histograms have.
+# Labels that Prometheus adds to what it scrapes, and suffixes of histograms.
 ADDED = {"job", "instance", "le"}
 
 
@@ -15,7 +15,7 @@ def load():
 
 
 def panels(dashboard):
-    """Those that show something, also of rows that are folded."""
+    """Returns the panels with content, including those in collapsed rows."""
     for panel in dashboard["panels"]:
         yield from panel.get("panels", [])
         if panel["type"] != "row":
@@ -23,7 +23,7 @@ def panels(dashboard):
 
 
 def queries(dashboard):
-    """(where, query) of each panel and annotation; a legend's labels are in those of its query."""
+    """Returns (where, query) of each panel and annotation; the labels of a legend are among those of its query."""
     for panel in panels(dashboard):
         for target in panel["targets"]:
             yield panel["title"], target["expr"]
@@ -32,23 +32,23 @@ def queries(dashboard):
 
 
 def without_variables(query):
-    """As Grafana sends it."""
+    """Returns the query as Grafana sends it."""
     return re.sub(r"\$(\w+)", ".*", query.replace("$__rate_interval", "5m"))
 
 
 def family(name, known):
-    """The metric of a sample: a histogram has samples of several names."""
+    """Returns the metric of a sample: a histogram has samples with several names."""
     return name if name in known else re.sub(r"_(bucket|sum|count)$", "", name)
 
 
 def matchers(query):
-    """(metric, its labels in braces with their values) of each selector."""
+    """Returns (metric, its labels in braces with their values) of each selector."""
     for name, inside in re.findall(r"\b((?:weir|process)_\w+)(?:\{([^}]*)\})?", query):
         yield name, re.findall(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"', inside)
 
 
 def grouped(query):
-    """The labels that are kept."""
+    """Returns the labels that are kept."""
     return {label.strip() for labels in re.findall(r"\bby \(([^)]*)\)", query) for label in labels.split(",")}
 
 
@@ -57,7 +57,7 @@ def legend_labels(legend):
 
 
 def used(dashboard, known):
-    """{metric: the labels that some query uses of it}, by the names that are known."""
+    """Returns {metric: the labels that some query uses}, by known names."""
     found = {}
     for _, query in queries(dashboard):
         names = [(family(name, known), {label for label, _ in inside}) for name, inside in matchers(query)]

@@ -1,4 +1,5 @@
-"""dashboard_test.py: deploy/grafana/weir.json asks for what there is, in PromQL. serve.docs.Dashboard asks a server."""
+"""dashboard_test.py: deploy/grafana/weir.json queries existing metrics in valid PromQL. serve.docs.Dashboard queries a
+server."""
 
 import json
 import pathlib
@@ -26,7 +27,7 @@ class Dashboard(unittest.TestCase):
                  for i, (_, query) in enumerate(dashboard.queries(self.dashboard))]
         self.assertGreater(len(rules), 50)
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
-            json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)  # which is YAML too
+            json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)  # JSON, which is also YAML
             file.flush()
             ran = subprocess.run(["promtool", "check", "rules", file.name], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, timeout=240)
@@ -49,7 +50,8 @@ class Dashboard(unittest.TestCase):
                         if label in dashboard.ADDED or values.startswith("$"):
                             continue
                         self.assertIn(f"`{label}`", TOLD[metric].split("|")[2])
-                        # A word that several metrics have is explained at one of them; listeners are in protocols.md.
+                        # A label value that several metrics have is explained at one of them; listeners are explained
+                        # in protocols.md.
                         rows = "".join(row for row in TOLD.values() if f"`{label}`" in row.split("|")[2])
                         for value in values.split("|"):
                             self.assertIn(f"`{value}`", LISTENERS if label == "listener" else rows)

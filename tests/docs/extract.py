@@ -12,7 +12,7 @@ BLOCK = re.compile(r"^```([\w .-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples(page):
-    """(source, printed or None) of each example."""
+    """Returns (source, output or None) of each example."""
     blocks = BLOCK.findall(page)
     for (language, text), (next_language, next_text) in zip(blocks, [*blocks[1:], ("", "")]):
         if language == "cpp" and "int main(" in text:

@@ -1,8 +1,8 @@
-"""What differs between a page and a run of it: the ports, and what no two runs have in common."""
+"""The differences between a page and a run of it: the ports, and values that differ in every run."""
 
 import re
 
-# The listeners of weir serve, where pages have them.
+# The listeners of weir serve, at the addresses that pages use.
 PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
 
 VARYING = [

@@ -1,6 +1,6 @@
-"""references_test.py PROGRAM: the reference pages name what there is: no field, value, default rule or option more or less.
+"""references_test.py PROGRAM: the reference pages list exactly the existing fields, values, default rules and options.
 
-UPDATE_GOLDEN=1 writes docs/reference-commands.md anew. The metrics are held against a server by serve.docs.Tables.
+UPDATE_GOLDEN=1 regenerates docs/reference-commands.md. serve.docs.Tables compares the metrics with a server.
 """
 
 import json
@@ -21,7 +21,7 @@ def said(*arguments):
 
 
 def rows(page):
-    """{field: the cells behind it} of all tables of fields; a row may be of several fields."""
+    """Returns {field: the cells after it} of all tables of fields; a row may describe several fields."""
     found = {}
     for line in (DOCS / page).read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
@@ -32,7 +32,7 @@ def rows(page):
 
 
 class Schema:
-    """The fields of a JSON Schema by their paths: `listeners.http.tls`, `limits[].name`, and `NAME` for any name."""
+    """Returns the fields of a JSON Schema by path: `listeners.http.tls`, `limits[].name`, and `NAME` for any name."""
 
     def __init__(self, schema):
         self.schema = schema
@@ -65,7 +65,7 @@ class Schema:
                 self.walk(each["items"], path + "[]")
 
     def leaves(self):
-        """Those without fields of their own, and those that can also be a word, a number or a list."""
+        """Returns the fields without subfields, and those that can also be a word, a number or a list."""
         return {path for path in self.fields
                 if not any(other.startswith((path + ".", path + "[]")) for other in self.fields)}
 
@@ -74,7 +74,7 @@ class Schema:
                 for word in [*each.get("enum", []), each.get("const")] if isinstance(word, str)}
 
     def default(self, path):
-        """As the schema has it, or as its description says it."""
+        """Returns the default from the schema, or from its description."""
         for node in self.fields[path]:
             if "default" in node:
                 return str(node["default"])
@@ -92,7 +92,7 @@ class Policy(unittest.TestCase):
         self.rows = rows("reference-policy.md")
 
     def test_the_fields_are_those_of_the_schema(self):
-        # A tier and a candidate take the numbers of a limit: their rows name them.
+        # A tier and a candidate can set the numbers of a limit: their rows list them.
         nested = re.compile(r"limits\[\]\.(tier_overrides\.NAME|candidate)\.")
         names = {"limits[].tier_overrides.NAME": "limits[].tier_overrides.TIER", "limits[].cost.NAME": "limits[].cost.ROUTE"}
         there = {names.get(path, path) for path in self.schema.leaves() if not nested.match(path)}
@@ -141,7 +141,7 @@ class Config(unittest.TestCase):
         self.rows = rows("reference-weir-yaml.md")
 
     def as_on_the_page(self, path):
-        """What all listeners have is `listeners.NAME`."""
+        """Fields that all listeners have are `listeners.NAME`."""
         found = re.match(r"listeners\.(\w+)(.*)", path)
         if found and all(f"listeners.{name}{found[2]}" in self.schema.fields for name in self.LISTENERS):
             return f"listeners.NAME{found[2]}"
@@ -170,7 +170,7 @@ class Commands(unittest.TestCase):
     PAGE = DOCS / "reference-commands.md"
     INTRODUCTION = """# The command line
 
-What `weir --help` and `weir COMMAND --help` print. A test holds this page against the program.
+This page shows what `weir --help` and `weir COMMAND --help` print. A test compares it with the program.
 
 """
 

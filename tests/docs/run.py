@@ -1,4 +1,4 @@
-"""run.py PROGRAM [PRINTED]: runs an example; it must succeed, and print what the page says it prints."""
+"""run.py PROGRAM [PRINTED]: runs an example; it must succeed and print what the page shows."""
 
 import difflib
 import pathlib

@@ -1,4 +1,4 @@
-"""run_page.py PROGRAM PAGE: does what a page shows, and compares.
+"""run_page.py PROGRAM PAGE: executes the blocks of a page and compares the output.
 
 ```yaml policy    a policy. `weir lint --strict` has nothing to say about it; or, if a block marked ```text follows,
                   says exactly that, and calls the file policy.yaml.
@@ -23,13 +23,13 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def matches(expected, printed):
-    """Whether the lines are the same, where a line `...` is any number of lines."""
+    """Returns whether the lines are equal, where a line `...` stands for any number of lines."""
     pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected)
     return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None
 
 
 def commands(block):
-    """(command, expected lines) of a console block."""
+    """Returns (command, expected lines) of a console block."""
     found = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -70,10 +70,10 @@ class Page:
         if said is None:
             self.compare(text, ["policy.yaml: ok"], printed)
         else:
-            self.compare(text, said.splitlines(), printed[:-1])  # without the line that counts
+            self.compare(text, said.splitlines(), printed[:-1])  # without the line with the count
 
     def check(self, blocks):
-        """How many blocks there were to check."""
+        """Returns the number of blocks that were run."""
         count = 0
         for (kind, text), (next_kind, next_text) in zip(blocks, [*blocks[1:], ("", "")]):
             count += kind in ("yaml policy", "yaml limits", "console")

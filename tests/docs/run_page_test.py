@@ -1,4 +1,4 @@
-"""The check of the pages is able to say that a page is wrong."""
+"""The test of the pages detects a wrong page."""
 
 import pathlib
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 import run_page
 from extract import BLOCK
 
-# Finds nothing wrong, but for files with `bad` in them.
+# Accepts every file except those that contain `bad`.
 LINT = """#!/bin/sh
 if grep -q bad "$3"; then echo "$3:1:1: error: bad"; echo "$3: 1 error"; exit 1; fi
 echo "$3: ok"

@@ -1,14 +1,13 @@
-"""run_story.py PROGRAM PAGE: does what a page shows from its first block to its last, in one folder, and compares.
+"""run_story.py PROGRAM PAGE: executes the blocks of a page in order, in one folder, and compares the output.
 
 ```LANGUAGE file NAME         the file NAME, as the reader writes it
-```console                    `$ command` and below it what that prints, as in run_page.py
-```console background PORT... the same for one program that goes on: a terminal of its own. It runs until the page ends, or
+```console                    `$ command` and below it its output, as in run_page.py
+```console background PORT... the same for one program that keeps running, in a separate terminal, until the page ends or
                               until `$ ^C` in a later block with the same ports. The next block begins when it has
                               printed what is shown, and all PORTs are open. Its log (standard error) is not compared
 
-Ports of 127.0.0.1 are those of the page there, and free ones here. `weir` listens on them, and finds itself on them.
-Times, waits, hashes and numbers with decimals may differ. UPDATE_GOLDEN=1 writes into the page what commands print now, where
-that is not what the page has.
+Ports of 127.0.0.1 on the page are replaced by free ones. `weir` listens on these, and connects to them. Times, waits,
+hashes and numbers with decimals may differ. UPDATE_GOLDEN=1 updates the output on the page where it differs.
 """
 
 import difflib
@@ -44,7 +43,7 @@ esac
 
 
 def lasting(lines):
-    """Without what differs from run to run."""
+    """Returns the text without what differs from run to run."""
     return [WAIT.sub(r"\1N", without_varying(line)) for line in lines]
 
 
@@ -57,7 +56,7 @@ def is_free(port):
 
 
 def free_ports(usual):
-    """{port on the page: port here}: below those that the system gives to connections, so that they stay free."""
+    """Returns {port on the page: port here}, below the ephemeral ports, so that they stay free."""
     candidates = (port for port in random.sample(range(20000, 32768), 1000) if is_free(port))
     return {port: next(candidates) for port in usual}
 
@@ -155,9 +154,9 @@ class Story:
             time.sleep(0.02)
 
     def tell(self, page):
-        """How many blocks were done."""
+        """Returns the number of blocks that were run."""
         count = 0
-        self.text, self.position = page, 0  # as the page should be, and how far it is
+        self.text, self.position = page, 0  # the corrected page, and how far it got
         try:
             for kind, text in BLOCK.findall(page):
                 words = kind.split()

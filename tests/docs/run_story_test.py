@@ -1,4 +1,4 @@
-"""The check of pages that are told as a story is able to say that a page is wrong."""
+"""The test of pages that are stories detects a wrong page."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""site_test.py: script/docs makes a site of all pages without a broken link, and would notice one."""
+"""site_test.py: script/docs builds a site from all pages without a broken link, and detects one."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ import check  # noqa: E402
 
 
 def build(root):
-    """(exit code, what it says)"""
+    """Returns (exit code, output)."""
     ran = subprocess.run([root / "script/docs"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240)
     return ran.returncode, ran.stdout
 
@@ -36,7 +36,8 @@ class Site(unittest.TestCase):
 
 class Broken(unittest.TestCase):
     def built(self, page):
-        """What script/docs says of a project with this page, and with docs/other.md, which has one heading."""
+        """Returns the output of script/docs for a project with this page, and with docs/other.md, which has one
+        heading."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "script").mkdir()

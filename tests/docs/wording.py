@@ -1,4 +1,5 @@
-"""Finds words that Weir does not use, in texts that people read: string literals and comments of the sources, and pages.
+"""Finds words that Weir does not use, in texts that people read: string literals and comments of the sources, comments
+of tests and benchmarks, and pages.
 
 Each rule is a pattern and what to write instead. A line that must quote one of them says so, `wording: allow`; several
 lines are enclosed in `wording: off` and `wording: on`.
@@ -11,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALLOW = "wording: allow"
 
-# In every text.
+# Patterns for every text.
 TEXT = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in [
     (r"\b(?:is|are|was|were|being|store) away\b", "unavailable"),
     (r"\b(?:in|into) force\b", "active, in effect"),
@@ -38,7 +39,7 @@ TEXT = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in [
     (r"\bmeanwhile\b", "until then, while X"),
 ]]
 
-# In identifiers.
+# Patterns for identifiers.
 NAME = [(re.compile(pattern), instead) for pattern, instead in [
     (r"\b(?:most|least|longest|shortest)_[a-z]\w*", "max_, min_"),
     (r"\b(?:heed|let_go|say_plainly|put_into_force|patience|serve_stirred|older_triple)\w*\b", "see CONTRIBUTING.md, Wording"),
@@ -48,7 +49,10 @@ NAME = [(re.compile(pattern), instead) for pattern, instead in [
 SOURCES = ("src/**/*.h", "src/**/*.cpp", "src/**/*.lua", "src/**/*.js", "src/**/*.html", "include/**/*.h", "app/*.h", "app/*.cpp",
            "clients/**/*.py", "clients/**/*.js", "clients/**/*.ts", "clients/**/*.go")
 PAGES = ("*.md", "docs/*.md", "docs/*.yaml", "docs/decisions/*.md", "examples/**/*.*", "clients/**/*.md", "deploy/**/*.*", "script/*")
-SKIPPED = {"node_modules", "__pycache__"}
+TESTS = ("tests/**/*.h", "tests/**/*.cpp", "tests/**/*.py", "tests/**/CMakeLists.txt", "bench/**/*.h", "bench/**/*.cpp",
+         "bench/**/*.py", "bench/**/CMakeLists.txt", "cmake/*", "CMakeLists.txt", ".clang-tidy")
+SKIPPED = {"node_modules", "__pycache__", "wording.py", "wording_test.py"}
+COMMENT = re.compile(r'"""(?:.|\n)*?"""|(?:^|(?<=\s))(?://|#)\s.*$', re.MULTILINE)
 
 
 def findings_in(text, rules):
@@ -62,12 +66,22 @@ def findings_in(text, rules):
                 yield number, found.group(0), instead
 
 
+def comments_of(text):
+    """Returns the text with everything except comments and docstrings removed. Lines keep their numbers."""
+    found = COMMENT.finditer(text)
+    end, kept = 0, []
+    for comment in found:
+        kept += ["\n" * text.count("\n", end, comment.start()), comment.group(0)]
+        end = comment.end()
+    return "".join(kept)
+
+
 def findings(root=ROOT):
-    for globs, rules in ((SOURCES, TEXT + NAME), (PAGES, TEXT)):
+    for globs, rules, texts in ((SOURCES, TEXT + NAME, str), (PAGES, TEXT, str), (TESTS, TEXT, comments_of)):
         for path in sorted({path for glob in globs for path in root.glob(glob)}):
             if not path.is_file() or path.name == "CHANGELOG.md" or not SKIPPED.isdisjoint(path.parts):
                 continue
-            for number, found, instead in findings_in(path.read_text(errors="replace"), rules):
+            for number, found, instead in findings_in(texts(path.read_text(errors="replace")), rules):
                 yield f"{path.relative_to(root)}:{number}: '{found}': write {instead}"
 
 

@@ -35,6 +35,11 @@ class Rules(unittest.TestCase):
         self.assertEqual([], self.found_in("renamed from most_limits  # wording: allow"))
         self.assertEqual(["is away"], self.found_in("<!-- wording: off -->\nwas away\n<!-- wording: on -->\nis away"))
 
+    def test_only_the_comments_of_a_test_are_read(self):
+        text = 'meanwhile = 1\n# was away\ndef f():\n    """Is\n    used up."""\n    g("is away")  # it lapsed\n'
+        findings = wording.findings_in(wording.comments_of(text), wording.TEXT)
+        self.assertEqual([(2, "was away"), (5, "used up"), (6, "lapsed")], [(line, found) for line, found, _ in findings])
+
 
 if __name__ == "__main__":
     unittest.main()

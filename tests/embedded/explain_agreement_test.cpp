@@ -48,7 +48,7 @@ const std::vector<Case>& cases() {
       {{.path = "/small", .cost = Cost{20}}, "Admitted (200) unless small is exceeded (429)"},
       {{.path = "/lenient", .cost = Cost{6}}, "Admitted (200) unless lenient is exceeded (429)"},
       {{.path = "/watched", .cost = Cost{6}}, "Admitted (200): covered in shadow mode only, by watched"},
-      {{.path = "/sms"}, "Admitted (200), delayed while others wait in sms, unless sms is exceeded (429)"},
+      {{.path = "/sms"}, "Admitted (200) unless sms is exceeded (429); may wait in the queue of sms"},
       {{.path = "/several"}, "Admitted (200) unless one of one and two is exceeded (429)"},
       {{.path = "/else"}, "Admitted (200): no limit covers it"},
   };
@@ -79,9 +79,8 @@ TEST_F(EmbeddedTest, ExplainAgreesWithTheEngine) {
 TEST_F(EmbeddedTest, ExplainAgreesWithACheckOfAConcurrencyLimit) {
   load(every_outcome);
   EXPECT_EQ(send("/exports").status(), 403U);
-  EXPECT_EQ(
-      outcome_of({.path = "/exports"}).text,
-      "Admitted (200) with a receipt unless exports is exceeded (429); denied (403) by exports without a receipt");
+  EXPECT_EQ(outcome_of({.path = "/exports"}).text,
+            "Admitted (200) unless exports is exceeded (429); without a receipt, exports denies it (403)");
 }
 
 }  // namespace

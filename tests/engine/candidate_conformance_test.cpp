@@ -1,4 +1,4 @@
-// Candidates and shadow limits are evaluated beside the live limits, on their own states, and never enforced.
+// Candidates and shadow limits are evaluated alongside the live limits, on their own states, and never enforced.
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {

@@ -157,7 +157,7 @@ limits:
   }
 }
 
-// A reading without a known route counts as `other` beside those that have one.
+// A reading without a known route counts as `other`, in addition to those that have one.
 TEST_F(CoverageTest, UnknownRouteHasOneCounterWhateverItsOtherReadings) {
   load(R"(
 version: 1

@@ -92,7 +92,7 @@ class EngineTest : public testing::Test {
   virtual std::shared_ptr<const policy::Ruleset> prepared(std::shared_ptr<const policy::Ruleset> ruleset) {
     return ruleset;
   }
-  virtual void set_clocks() {}  // to now_
+  virtual void set_clocks() {}  // sets the time to now_
 
   Instant now_{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
   std::unique_ptr<Engine> engine_;

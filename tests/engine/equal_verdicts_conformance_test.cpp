@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, EqualVerdictsTest,
                          store_name);
 
 TEST_P(EqualVerdictsTest, OfRequests) {
-  load_both(every_kind_of_limit);  // states go on from trace to trace, in both alike
+  load_both(every_kind_of_limit);  // both keep their states from trace to trace
   const bool holds = rc::check([&] {
     for (const Step& step : *steps()) {
       advance(std::chrono::milliseconds{step.wait_ms});
@@ -81,7 +81,7 @@ struct Call {
   unsigned number;
   unsigned hits;
   unsigned wait_s;
-  unsigned brings;  // a limit, or hits that are to be given back
+  unsigned brings;  // an override, or hits to give back
 };
 
 TEST_P(EqualVerdictsTest, OfDescriptors) {

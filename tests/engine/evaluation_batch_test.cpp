@@ -16,7 +16,7 @@ using store::Failure;
 struct WaitingEngine : SharedEngine {
   explicit WaitingEngine(std::string_view text = six_per_minute) : SharedEngine(text) { store.holds = true; }
 
-  // Submits one request and stores what it views.
+  // Submits one request and owns the data that it refers to.
   void submit(const Request& request) {
     asked.push_back(std::make_unique<Asked>(request));
     batch->clear();

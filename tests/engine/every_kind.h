@@ -41,8 +41,8 @@ struct Step {
   unsigned client;
   bool to_x;
   unsigned cost;
-  unsigned wait_ms;  // before it
-  unsigned kind;     // of request: what else is asked
+  unsigned wait_ms;  // the time before it
+  unsigned kind;     // the kind of request: what else it contains
 
   [[nodiscard]] match::Request request() const {
     return match::Request::to(to_x ? "GET /x" : "GET /y").from("203.0.113." + std::to_string(client)).costing(cost);

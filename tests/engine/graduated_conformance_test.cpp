@@ -42,7 +42,7 @@ TEST_P(WarnFirstTest, WarningCountsOnlyIfEveryOtherLimitAdmits) {
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(passing(Request::to("GET /").from("203.0.113." + std::to_string(10 + i)), 2), 2);
   EXPECT_EQ(send(Request::to("GET /").from("203.0.113.1")).reason, Reason::exceeded) << "all ten are gone";
-  now_ = std::chrono::ceil<std::chrono::days>(now_) + 24h;  // one of the ten is back; soft has a new day
+  now_ = std::chrono::ceil<std::chrono::days>(now_) + 24h;  // one of the ten is available again; soft has a new day
   EXPECT_EQ(send(Request::to("GET /").from("203.0.113.1")).reason, Reason::within);
 }
 

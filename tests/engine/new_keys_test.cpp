@@ -69,7 +69,7 @@ TEST(NewKeys, AReceiptSettlesTheKeyThatWasCharged) {
   EXPECT_EQ(shared.store.keys("weir:{api:user:3:bob}"), 0U);
   const ReceiptParts receipt = *shared.batch->receipt(0);
   EXPECT_FALSE(reserve()) << "the limit is exceeded";
-  shared.at(shared.clock.now() + 1s);  // he would have a key of his own now
+  shared.at(shared.clock.now() + 1s);  // it would have its own key now
   shared.batch->clear();
   shared.batch->add(receipt, {.action = ReceiptRequest::Action::settle, .actual = Cost{2}});
   EXPECT_TRUE(shared.batch->submit());

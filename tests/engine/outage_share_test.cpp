@@ -39,7 +39,7 @@ TEST(OutageShare, TextDescribesTheShare) {
   EXPECT_EQ(outage_text(limit, bucket, 0, 1), "the node admits 10 of 20, at 1/2 of the rate");
   EXPECT_EQ(outage_text(limit, three_per_hour, 0, 3), "each of 3 nodes admits 1 of 3");
   EXPECT_EQ(outage_text(limit, three_per_hour, 0, 4),
-            "each of 4 nodes admits 1 of 3; together 4, since a node admits at least its largest request");
+            "each of 4 nodes admits 1 of 3; 4 in total, because each node admits at least the most expensive request");
   limit.local_share = 500'000;
   EXPECT_EQ(outage_text(limit, bucket, 0, 4), "each node admits 10 of 20 (local_share)");
   limit.on_store_failure = OnStoreFailure::open;

@@ -27,18 +27,18 @@ TEST_F(ReloadTest, CutTakesEffectAtOnceOnTheUsageAsItStands) {
 struct Raise {
   const char* before;
   const char* after;
-  Duration token = 1s;  // of the new numbers
+  Duration token = 1s;  // under the new numbers
 };
 
-// Each takes three at once under the new numbers.
+// Each consumer takes three at once under the new numbers.
 constexpr Raise raises[] = {
     {"algorithm: token_bucket, rate: 1/h, burst: 3", "algorithm: token_bucket, rate: 1/s, burst: 3"},
     {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},
     {"algorithm: leaky_bucket, rate: 1/h, burst: 3", "algorithm: leaky_bucket, rate: 1/s, burst: 3"},
     {"algorithm: leaky_bucket, rate: 1/h, queue: 2", "algorithm: leaky_bucket, rate: 1/s, queue: 2"},
-    {"algorithm: gcra, rate: 3600/h, burst: 10800", "algorithm: gcra, rate: 1/s, burst: 3"},  // a cut
+    {"algorithm: gcra, rate: 3600/h, burst: 10800", "algorithm: gcra, rate: 1/s, burst: 3"},  // a reduction
     {"algorithm: gcra, rate: 9973/day, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},    // from wide cells
-    {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 10007/10008s, burst: 3", 1'000'100us},  // to them
+    {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 10007/10008s, burst: 3", 1'000'100us},  // to wide
 };
 
 TEST_F(ReloadTest, WhoHasUsedAllWaitsNoLongerThanTheNewNumbersSay) {

@@ -26,7 +26,7 @@ struct Passed {
 class CredentialStuffing : public EngineTest {
  protected:
   static constexpr int attacks = 50'000;
-  static constexpr int requests_by_employees = 500 * 10 + 8;  // in the minute
+  static constexpr int requests_by_employees = 500 * 10 + 8;  // in one minute
 
   static std::vector<Sent> traffic() {
     std::vector<Sent> events;

@@ -53,7 +53,7 @@ TEST_P(BoundaryAttack, PassesWhatTheAlgorithmAllows) {
   };
   attack(boundary - 1s, 2s);
   const auto around = static_cast<int>(admitted.size());
-  attack(boundary + 1s, 60s);  // and on, as fast as it goes
+  attack(boundary + 1s, 60s);  // continues as fast as possible
   int worst = 0;
   for (std::size_t i = 0, j = 0; j < admitted.size(); ++j) {
     while (admitted[j] - admitted[i] >= 1min) ++i;
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BoundaryAttack,
 
 using RawPathKey = EngineTest;
 
-// With a counter for each path no client is ever limited, and the number of counters grows with the catalogue.
+// With a counter for each path no client is ever limited, and the number of counters grows with the number of paths.
 TEST_F(RawPathKey, DistinctEstimateCrossesAnyThreshold) {
   load(R"(
 version: 1

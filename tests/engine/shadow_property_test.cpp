@@ -33,7 +33,7 @@ struct Evaluated {
 };
 
 RC_GTEST_PROP(Shadow, CandidatesAndShadowLimitsChangeNoLiveDecision, ()) {
-  static Evaluated without(without_candidates);  // states go on from trace to trace, in both alike
+  static Evaluated without(without_candidates);  // both keep their states from trace to trace
   static Evaluated with(every_kind_of_limit);
   static Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5}};
   for (const Step& step : *steps()) {

@@ -168,9 +168,10 @@ TEST_F(EngineSnapshotTest, FileOfAnotherHashKeyIsRejected) {
   EXPECT_EQ(passing(Request::to("GET /log"), 2), 2);
   save();
   write(bucket_file(), others);
-  EXPECT_EQ(restart(), std::vector<std::string>{bucket_file().string() +
-                                                ": was saved under another hash key than the other snapshots: delete "
-                                                "it to start without its states"});
+  EXPECT_EQ(restart(),
+            std::vector<std::string>{bucket_file().string() +
+                                     ": was saved with a different hash key from the other snapshots: delete "
+                                     "it to start without its states"});
   EXPECT_EQ(left(Request::to("GET /bucket")), 5U);
   EXPECT_EQ(left(Request::to("GET /log")), 3U);
 }

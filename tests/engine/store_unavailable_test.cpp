@@ -14,7 +14,7 @@ using store::Failure;
 constexpr std::array all_failures{Failure::timeout, Failure::lost, Failure::refused, Failure::unavailable,
                                   Failure::disagreement};
 
-// True if the request passes while the store fails in this way.
+// True if the request is admitted while the store fails in this way.
 bool passes_on_failure(SharedEngine& shared, const Request& request, Failure failure) {
   shared.store.failing = failure;
   const bool passed = shared.passes(request);
@@ -25,7 +25,7 @@ bool passes_on_failure(SharedEngine& shared, const Request& request, Failure fai
 // The effect of each choice, and the path that counts it.
 struct Choice {
   const char* words;
-  int passing;  // of twelve
+  int passing;  // out of twelve
   Reason reason;
   Path path;
 };
@@ -71,7 +71,7 @@ TEST(StoreUnavailable, WhatWasAdmittedHereIsChargedBackWithTheNextDecision) {
   EXPECT_EQ(shared.passing(request, 4), 4);
   shared.start_store();
   EXPECT_EQ(shared.send(request).decision.remaining, 5U);  // ten, less four, less this one
-  EXPECT_EQ(shared.send(request).decision.remaining, 4U);  // and only once
+  EXPECT_EQ(shared.send(request).decision.remaining, 4U);  // charged only once
 }
 
 TEST(StoreUnavailable, UnitsRefilledDuringTheOutageAreNotChargedBack) {
@@ -147,7 +147,7 @@ TEST(StoreUnavailable, TheShareRefillsHoweverOftenItIsAsked) {
   shared.stop_store();
   EXPECT_EQ(shared.passing(request, 6), 5);
   int passed = 0;
-  for (int second = 0; second < 60; ++second) {  // at half the rate, three
+  for (int second = 0; second < 60; ++second) {  // half the rate: three pass
     shared.at(shared.clock.now() + 1s);
     passed += shared.passes(request) ? 1 : 0;
   }
@@ -230,7 +230,7 @@ limits:
   EXPECT_EQ(shared.evaluator->bindings().limits()[denied.limit].source->name, "all");
 }
 
-// Also if a block started while this process decided by its share.
+// This also holds if a block started while this process decided on its share.
 TEST(StoreUnavailable, ALimitThatIsOpenedOrClosedInAnOutageIsSoWithItsBlock) {
   const auto policy = [](std::string_view choice) {
     return R"(
@@ -297,7 +297,7 @@ TEST(StoreUnavailable, CandidatesAreNotAsked) {
   EXPECT_TRUE(shared.send(Request::to("GET /")).outcomes[0].candidate->admitted) << "it was charged nothing";
 }
 
-// Also if the store answers again by then: the verdict was local, so a candidate cannot be compared with it.
+// This also holds if the store answers again by then: the verdict was local, so a candidate cannot be compared with it.
 TEST(StoreUnavailable, CandidatesAreNotAskedOfAStoreThatIsBackAtOnce) {
   SharedEngine shared(
       "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 8, candidate: {burst: "
@@ -431,7 +431,7 @@ TEST(StoreUnavailable, QuotasAndBansOfDescriptorsAreDecidedByTheShare) {
   for (const bool is_unavailable : {false, true}) {
     SharedEngine shared(quiet_and_quotas);
     if (is_unavailable) shared.stop_store();
-    const int whole = is_unavailable ? 1 : 2;  // of the numbers: half of them while it is unavailable
+    const int whole = is_unavailable ? 1 : 2;  // half of the configured numbers while it is unavailable
     const std::vector<DescriptorEntry> first{{"backend", "first"}};
     const std::vector<DescriptorEntry> second{{"backend", "second"}};
     const std::vector<DescriptorEntry> alice{{"user", "alice"}};

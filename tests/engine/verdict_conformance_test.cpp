@@ -144,7 +144,7 @@ TEST_P(VerdictTest, BatchEqualsItsQueriesInOrder) {
 TEST_P(VerdictTest, MoreLimitsThanAreDecidedTogetherDeny) {
   std::string text = "version: 1\nlimits:\n";
   for (int i = 0; i < 65; ++i) {
-    // Each route is one that `GET /a/b` matches; no single route shows the loader that all of them meet.
+    // Each route matches `GET /a/b`, but no single route shows the loader that they all overlap.
     text += "  - { name: l" + std::to_string(i) + ", routes: [" + (i % 2 == 0 ? "'/{x}/b'" : "'/a/{x}'") +
             "], consumer_key: global, algorithm: gcra, rate: 100/s }\n";
   }

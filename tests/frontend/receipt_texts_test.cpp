@@ -84,7 +84,7 @@ TEST(ReceiptTexts, EveryFlippedBitIsRefused) {
   EXPECT_TRUE(texts.open(text));
 }
 
-// A letter holds six bits; those behind the last byte are no part of the receipt, and still have to be right.
+// A letter holds six bits. The bits after the last byte are not part of the receipt, but must still be zero.
 TEST(ReceiptTexts, EveryOtherLetterIsRefused) {
   ReceiptTexts texts = texts_of({first_key});
   const std::string text = sealed(texts, receipt_of_two_limits());

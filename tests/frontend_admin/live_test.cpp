@@ -1,4 +1,4 @@
-// The requests of the page beside the stream.
+// The requests of the page other than the stream.
 #include "frontend/admin/live_json.h"
 #include "tests/frontend_admin/admin_fixture.h"
 
@@ -227,9 +227,9 @@ limits:
 )"),
                               clock_));
   struct Row {
-    Duration later;  // than the row before
+    Duration later;  // time since the previous row
     bool uses;
-    std::array<std::string_view, 3> since;  // of the windows, in order
+    std::array<std::string_view, 3> since;  // `since` of each window, in order
   };
   const std::string_view nothing = "null";
   for (const Row& row : {

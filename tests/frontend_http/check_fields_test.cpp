@@ -31,7 +31,7 @@ const std::vector<std::string> consumer_keys{"ip",     "user",     "api_key", "h
                                              "global", "ip+route", "user+ip", "[user, ip]"};
 
 enum class Outcome {
-  limited,   // the fourth is denied
+  limited,   // the fourth request is denied
   rejected,  // 400
   missing,   // like an absent field: limits that need it do not cover the request
   free,      // charges nothing

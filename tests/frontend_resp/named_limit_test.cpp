@@ -20,7 +20,7 @@ std::string verdict(const std::vector<std::int64_t>& numbers, const std::string&
 
 TEST(RespNamedLimit, VerdictsFollowTheLimit) {
   struct Row {
-    Duration later;  // than the row before
+    Duration later;  // time since the previous row
     std::string sent;
     std::string received;
   };

@@ -36,7 +36,7 @@ std::string receipt_in(const std::string& reply) {
   return reply.substr(begin, reply.find("\r\n", begin) - begin);
 }
 
-// Replaces each receipt by one letter, because every sealed text is different.
+// Replaces each receipt with one letter, because every sealed text is different.
 std::string without_receipts(const std::string& replies) {
   std::string out;
   for (std::size_t at = 0; at < replies.size();) {

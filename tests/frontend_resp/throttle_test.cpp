@@ -19,7 +19,7 @@ std::string numbers(const std::vector<int>& values) {
 
 TEST(RespThrottle, AnswersAsRedisCellDoes) {
   struct Row {
-    Duration later;  // than the row before
+    Duration later;  // time since the previous row
     std::string quantity;
     std::vector<int> reply;  // limited, limit, remaining, retry_after, reset_after
   };

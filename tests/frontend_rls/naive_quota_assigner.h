@@ -79,7 +79,7 @@ class NaiveQuotaAssigner {
   Numbers numbers_;
   std::uint64_t burst_ = 0;
   std::chrono::seconds fill_{1};
-  std::uint64_t per_fill_ = 0;  // of the limit
+  std::uint64_t per_fill_ = 0;  // units of the limit per fill interval
   Instant at_;
   Wide pool_ = 0;  // in units x microseconds of the fill interval
   std::map<Holder, State> holders_;
@@ -187,7 +187,7 @@ inline void NaiveQuotaAssigner::divide() {
     demand = state->demand.value_or(std::max<std::uint64_t>(1, per_fill_ / count));
   }
   std::ranges::stable_sort(by_demand, {}, &std::pair<std::uint64_t, State*>::first);
-  std::uint64_t left = per_fill_ - per_fill_ / 20;  // the rest refills the pool, which new assignments consume
+  std::uint64_t left = per_fill_ - per_fill_ / 20;  // the rest refills the pool for new assignments
   std::size_t waiting = count;
   for (auto& [demand, state] : by_demand) {
     state->fair.per_fill = std::min(demand, left / waiting--);

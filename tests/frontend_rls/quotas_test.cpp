@@ -61,7 +61,7 @@ TEST(Quotas, NodesDivideALimitEvenly) {
   const auto stream = quotas.open();
   report(*stream, "a", under("limit"));
   auto action = actions_of(*stream, noon).at("a");
-  EXPECT_EQ(action.max_tokens, 9U);  // 20 is a quarter, half of it with the holders
+  EXPECT_EQ(action.max_tokens, 9U);  // this node has a quarter of the burst, 20; about half of it is assigned
   EXPECT_EQ(action.tokens_per_fill, 50U);
   EXPECT_EQ(action.fill_interval, 2s);
   quotas.set_nodes(10, noon + 100ms);

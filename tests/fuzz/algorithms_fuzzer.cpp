@@ -23,7 +23,7 @@ namespace {
 using namespace weir;
 using namespace weir::core;
 
-constexpr std::size_t max_operations = 200;  // limits the time of the model, which forgets nothing
+constexpr std::size_t max_operations = 200;  // limits the time that the model takes, which forgets nothing
 
 // Reads numbers from the input; zero at its end.
 class Bytes {

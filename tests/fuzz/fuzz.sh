@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh FUZZER CORPUS: fuzzes for $FUZZ_SECONDS (default 30). New inputs stay beside the fuzzer;
-# one that fails is printed by libFuzzer, and belongs in the corpus once it is fixed.
+# fuzz.sh FUZZER CORPUS: fuzzes for $FUZZ_SECONDS (default 30). New inputs are stored next to the fuzzer. libFuzzer
+# prints an input that fails; add it to the corpus once the bug is fixed.
 set -euo pipefail
 
 fuzzer=$1 corpus=$2

@@ -1,5 +1,5 @@
 // Parses request targets from any bytes: the result is within its bounds and in normal form, and the normal form is a
-// fixed point. The routes of every reading of the path that a server may have are found.
+// fixed point. The tree finds the routes of every reading that a server may use.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -174,7 +174,7 @@ TEST_F(KeyedLimiterTest, UsageStaysWithinTheBudgetAndCountsWhatFoundNoRoom) {
 TEST(KeyedLimiter, MissingClockIsRejectedByName) {
   const Limit limit = Limit::gcra({.rate = {1, 1s}}).value();
   EXPECT_EQ(KeyedLimiter::create(limit, nullptr).error().message(),
-            "clock: is missing: pass a WallClock, or a ManualClock in a test");
+            "clock: must not be null: pass a WallClock, or a ManualClock in a test");
   EXPECT_EQ(KeyedLimiter::restore("anywhere", limit, nullptr, {}).error().where, "clock");
 }
 

@@ -115,7 +115,7 @@ TEST(LimiterStress, ReceiptThatManyThreadsSettleIsSettledOnce) {
   EXPECT_EQ(limiter.peek("anna", Cost{0}).remaining, capacity - 600);
 }
 
-// Each holds two of four at a time; the counter would show more.
+// Each thread holds two of four units at a time; the counter would show if more were held.
 TEST(LimiterStress, NoMoreIsHeldAtOnceThanTheLimit) {
   const Limit held = Limit::concurrency({.limit = 4, .lease = 1h}).value();
   const auto clock = std::make_shared<ManualClock>(first_instant);

@@ -103,7 +103,7 @@ TEST_F(LimiterTest, MovedLimiterRemembersItsUsage) {
 TEST(Limiter, MissingClockIsRejectedByName) {
   const auto refused = Limiter::create(Limit::gcra({.rate = {1, 1s}}).value(), nullptr);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message(), "clock: is missing: pass a WallClock, or a ManualClock in a test");
+  EXPECT_EQ(refused.error().message(), "clock: must not be null: pass a WallClock, or a ManualClock in a test");
 }
 
 TEST(Limiter, RunsOnTheWallClock) {

@@ -37,7 +37,7 @@ constexpr auto spellings_of_login = {
     "/x/%252e%252e/login"sv,
     "/x%2f..%2flogin"sv,
     "/x%252f..%252flogin"sv,
-    "/x/..;/login"sv,  // Tomcat behind a proxy that knows no parameters
+    "/x/..;/login"sv,  // Tomcat behind a proxy that does not support parameters
     "/x/..;a=b/login"sv,
     "/x\\..\\login"sv,
     "/x%5c..%5clogin"sv,
@@ -154,12 +154,12 @@ TEST(Spelling, NoneOfALongerPathEscapes) {
            "/api/v1/users/a%2Fb/posts"sv,      // one segment to Go and Express
            "/%61pi/v1/users/a%2Fb/posts"sv,    // Go: split, then decoded
            "/api%2Fv1/users/x%252Fy/posts"sv,  // decoded once, then split
-           "/api/v1/users/;x/posts"sv,         // a name to all but Java
+           "/api/v1/users/;x/posts"sv,         // a name to every server except Java's
            "/;q/api/v1/users/%3Bx/%70osts"sv,  // Tomcat strips parameters before it decodes
            "/x/../api/v1/users/%252e%252e/posts"sv,
            "/api/v1/users/../posts"sv,  // Flask resolves nothing
            "/api/v1/users/./posts"sv,
-           "/api/v1/users//posts"sv,  // chi takes an empty name
+           "/api/v1/users//posts"sv,  // chi accepts an empty name
            "/api/v1/users/%00/posts"sv,
            "/api/v1/users/%20/posts"sv,
            "/api/v1/users/a\\b\\c/posts"sv,

@@ -1,5 +1,4 @@
-// A copy would count for itself.
-// expect: use of deleted function 'weir::Engine::Engine\(const weir::Engine&\)'
+// A copy would have separate counters. expect: use of deleted function 'weir::Engine::Engine\(const weir::Engine&\)'
 #include "weir/engine.h"
 
 weir::Engine twice_the_limits(const weir::Engine& engine) {

@@ -1,5 +1,4 @@
-// What the other files get wrong, done right.
-// expect: compiles
+// Correct versions of the misuses in the other files. expect: compiles
 #include "weir/engine.h"
 
 unsigned evaluate(weir::Engine& engine, const weir::Policy& policy) {

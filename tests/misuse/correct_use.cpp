@@ -1,4 +1,4 @@
-// Every misuse in this folder, done right. If this did not compile, the others would fail for nothing.
+// Correct versions of every misuse in this folder. If this did not compile, the others would fail for another reason.
 // expect: compiles
 #include "weir/weir.h"
 

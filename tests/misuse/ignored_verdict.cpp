@@ -1,5 +1,4 @@
-// A request that is evaluated and passes whatever the verdict is.
-// expect: ignoring returned value of type 'weir::Verdict'
+// The request would pass whatever the verdict. expect: ignoring returned value of type 'weir::Verdict'
 #include "weir/engine.h"
 
 void limits_nothing(weir::Engine& engine) {

@@ -1,5 +1,4 @@
-// Five of what?
-// expect: no matching function.*weir::Cost, int
+// Five of which unit? expect: no matching function.*weir::Cost, int
 #include "weir/limiter.h"
 
 bool admit(weir::Limiter& limiter) {

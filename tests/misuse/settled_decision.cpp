@@ -1,4 +1,4 @@
-// A decision is not settled: nobody could tell whether it was before. reserve() gives a receipt.
+// A decision cannot be settled, because repeated settlements could not be detected. reserve() returns a receipt.
 // expect: (no matching function|could not convert|cannot convert|invalid initialization).*weir::(Receipt|Decision)
 #include "weir/limiter.h"
 

@@ -1,5 +1,5 @@
-// A Result is not the limit: it must be looked at first.
-// expect: (cannot convert|no matching function|invalid initialization of reference)
+// A Result is not a limit: the caller must test it first. expect: (cannot convert|no matching function|invalid
+// initialization of reference)
 #include "weir/limiter.h"
 
 using namespace std::chrono_literals;

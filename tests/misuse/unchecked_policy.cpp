@@ -1,6 +1,5 @@
-// A text that may be wrong is no policy before somebody has looked.
-// expect: no matching function for call to 'weir::Engine::create
-// 'weir::Engine::create
+// A Result may be an error: the caller must test it before using the policy. expect: no matching function for call to
+// 'weir::Engine::create 'weir::Engine::create
 #include "weir/engine.h"
 
 auto without_looking() {

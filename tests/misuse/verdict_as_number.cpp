@@ -1,5 +1,4 @@
-// A verdict is no number: one that is added up would count a denial as nothing.
-// expect: no match for 'operator\+'
+// A verdict is not a number: in a sum, a denial would count as zero. expect: no match for 'operator\+'
 #include "weir/engine.h"
 
 int count(const weir::Verdict& verdict) {

@@ -88,7 +88,7 @@ TEST_F(LogWriterTest, ReaderThatDoesNotReadCostsLinesAndNothingElse) {
     for (std::uint64_t i = 0; i < lines; ++i) writer.write(line);
     dropped = writer.dropped();
   }
-  // A pipe holds 64 KiB; a buffer waits and one is in the writer's hands.
+  // A pipe holds 64 KiB; one buffer is pending, and the writer has another.
   EXPECT_GE(dropped, lines - 66 - 100 - 100);
   std::string read(2'000'000, '\0');
   const ssize_t size = ::read(ends[0], read.data(), read.size());

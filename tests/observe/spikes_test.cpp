@@ -54,7 +54,7 @@ TEST(SpikeTest, StepThatLooksLikeANormalBurstIsReportedWhenItLasts) {
   EXPECT_EQ(test.rates().seconds, 60U);
 }
 
-// So is one that looks like an hourly job.
+// The same applies to a step that looks like an hourly job.
 TEST(SpikeTest, StepThatLooksLikeTheHourlyJobIsReportedWhenItLasts) {
   SpikeTest test;
   std::size_t of_jobs = 0;
@@ -165,7 +165,7 @@ TEST(SpikeTest, LastsUntilItHasBeenCalmForAWhile) {
     ++seconds;
   }
   EXPECT_EQ(state, State::ends);
-  EXPECT_EQ(seconds, 2 + static_cast<int>(SpikeTest::calm_seconds));  // two of which are in a window with the last
+  EXPECT_EQ(seconds, 2 + static_cast<int>(SpikeTest::calm_seconds));  // two of them are in one window with the last
 }
 
 std::vector<LimitTraffic> api(std::uint64_t decisions) {

@@ -1,4 +1,4 @@
-"""A Debian in a folder with a systemd of its own: its commands, and requests to what it serves.
+"""A Debian in a folder with its own systemd: runs commands in it, and sends requests to its services.
 
 In namespaces of mounts, processes and network (script/package makes them), so that everything in it ends with it.
 """
@@ -14,7 +14,7 @@ import urllib.request
 
 from expectations import wait_until
 
-# systemd wants to be the first process, with /run empty and its own part of the control groups, of whichever version.
+# systemd must be the first process, with an empty /run and its own part of the control groups, of either version.
 BOOT = """
 root=$1
 mount --make-rprivate /
@@ -40,7 +40,7 @@ exec env -i container=weir PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 
 def ask(path="/v1/check", user="alice"):
-    """The status of a response, or None if the connection is refused."""
+    """Returns the status of a response, or None if the connection is refused."""
     body = json.dumps({"path": "/hello", "user": user}).encode() if path == "/v1/check" else None
     try:
         return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:8080{path}", body), timeout=10).status
@@ -67,13 +67,13 @@ class BootedRoot:
 
     def __exit__(self, *_):
         if self.outer.poll() is None:
-            os.kill(self.init, signal.SIGRTMIN + 4)  # to power off: services are stopped, control groups removed
+            os.kill(self.init, signal.SIGRTMIN + 4)  # powers off: stops services and removes control groups
             try:
                 self.outer.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 os.kill(self.init, signal.SIGKILL)
                 self.outer.wait()
-        for hierarchy in ("systemd", "unified"):  # the control group that it was in itself stays behind
+        for hierarchy in ("systemd", "unified"):  # its own control group stays behind
             with contextlib.suppress(OSError):
                 pathlib.Path(f"/sys/fs/cgroup/{hierarchy}/init.scope").rmdir()
 
@@ -85,7 +85,7 @@ class BootedRoot:
         return None
 
     def run(self, *words, may_fail=False):
-        """What a command prints, on both outputs."""
+        """Returns the output of a command, both streams."""
         inside = ["nsenter", "--target", str(self.init), "--mount", "--pid", "--root", "env", "-i", "--chdir=/",
                   "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"]
         done = subprocess.run([*inside, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-// A program that knows nothing of Weir but what is installed.
+// A program that uses only what is installed.
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,4 @@
-"""debian.py ROOT: the life of the package `weir` in a Debian with a systemd of its own.
+"""debian.py ROOT: tests installing, upgrading and removing the package `weir` in a Debian with its own systemd.
 
 ROOT has an older one installed, while there was no systemd, and both in /packages. Run by script/package --test.
 """
@@ -31,7 +31,7 @@ def main_process(debian):
 
 
 def numbers_of_user(debian):
-    """(user, group) as numbers."""
+    """Returns (user, group) as numbers."""
     for line in debian.file("/etc/passwd").read_text().splitlines():
         name, _, user, group, *_ = line.split(":")
         if name == "weir":
@@ -66,12 +66,12 @@ def limits(debian):
     step("a policy of the administrator's: reloaded, three pass, the fourth is a 429")
     debian.file("/etc/weir/policy.yaml").write_text(POLICY)
     debian.run("systemctl", "reload", "weir")
-    wait_until("the policy is in force", lambda: "1 limit," in debian.run("weir", "status"))
+    wait_until("the policy is active", lambda: "1 limit," in debian.run("weir", "status"))
     expect("four requests", [ask() for _ in range(4)], [200, 200, 200, 429])
 
 
 def is_upgraded(debian, new):
-    step("upgraded: it was restarted, what was counted is still known, the configuration stayed")
+    step("upgraded: it was restarted, the counters and the configuration are kept")
     before = main_process(debian)
     debian.run("apt-get", "install", "-y", "-qq", new)
     is_served()
@@ -84,7 +84,7 @@ def is_upgraded(debian, new):
 
 
 def is_restarted_after_a_crash(debian):
-    step("killed: systemd starts it again, with what was counted")
+    step("killed: systemd restarts it, with its counters")
     before = main_process(debian)
     debian.run("systemctl", "kill", "--signal=KILL", "weir")
     wait_until("another process", lambda: main_process(debian) not in (0, before))
@@ -93,7 +93,7 @@ def is_restarted_after_a_crash(debian):
 
 
 def is_removed_and_installed_again(debian, new):
-    step("removed: nothing listens, configuration and state stay; installed again: they are in force")
+    step("removed: nothing listens, configuration and state stay; installed again: they are active")
     debian.run("apt-get", "remove", "-y", "-qq", "weir")
     expect("an answer", ask(), None)
     assert not debian.file("/usr/bin/weir").exists(), "the program is still there"

@@ -1,4 +1,4 @@
-"""embedded_test.py SERVER POLICY: examples/embedded by real requests, until it denies, and over reloads."""
+"""embedded_test.py SERVER POLICY: sends requests to examples/embedded until it denies, and across reloads."""
 
 import http.client
 import json
@@ -54,7 +54,7 @@ class Embedded(unittest.TestCase):
         self.assertEqual(json.loads(body)["violated-policies"], ["search"])
         self.assertEqual(self.get("/other")[0], 200)
 
-        # Other numbers apply to the usage as it stands: three were used, of five.
+        # The new numbers apply to existing usage: three of five were used.
         policy = self.policy.read_text()
         self.assertEqual(self.reload(policy.replace("3/min", "5/min")), "reloaded\n")
         self.assertEqual([self.get("/search")[0] for _ in range(3)], [200, 200, 429])

@@ -1,4 +1,4 @@
-// A program that knows nothing of the policy engine but what is installed.
+// A program that uses only the installed policy engine.
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,4 @@
-"""What the trials of the packages and of the image have in common."""
+"""Helpers of the tests of the packages and of the image."""
 
 import time
 
@@ -8,7 +8,7 @@ def expect(what, found, wanted):
 
 
 def wait_until(what, condition, patience=60):
-    """What `condition` gives, once that is true."""
+    """Returns the result of `condition` once it is true."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         found = condition()

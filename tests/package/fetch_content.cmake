@@ -1,5 +1,5 @@
-# Builds a project with the checkout as a part of it, from nothing, and runs it: -D checkout -D build -D source
-# -D binary -D compiler -D flags -D python. What the checkout's own build has compiled already is not compiled again.
+# Builds a project that includes the checkout, from scratch, and runs it: -D checkout -D build -D source -D binary -D
+# compiler -D flags -D python. Files that the checkout's own build has already compiled are not compiled again.
 
 file(REMOVE_RECURSE ${binary})
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${binary} -G Ninja -D checkout=${checkout}

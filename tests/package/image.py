@@ -1,7 +1,8 @@
-"""image.py IMAGE.oci.tar VERSION: the image runs as it is meant to. Run by script/image --test, in a network of its own.
+"""image.py IMAGE.oci.tar VERSION: tests that the image runs as intended. Run by script/image --test, in its own
+network.
 
-A runtime of containers (crun) starts it from what the image says of itself, with a read-only root and a policy that is
-mounted. Where the kernel does not let it, a chroot into the unpacked root does, as the same user and read-only too.
+A container runtime (crun) starts it with the image's own configuration, a read-only root and a mounted policy. If the
+kernel does not permit that, a chroot into the unpacked root replaces it, as the same user and also read-only.
 """
 
 import json
@@ -45,7 +46,7 @@ def run(*words, **settings):
 
 
 def get(path, port=8080, body=None, host=None):
-    """The status, or None if the connection is refused."""
+    """Returns the status, or None if the connection is refused."""
     headers = {"Host": host} if host else {}
     try:
         asked = urllib.request.Request(f"http://{OUTSIDE}:{port}{path}", body, headers)
@@ -61,7 +62,7 @@ def ask(path="/hello", user="alice", host=None):
 
 
 class Container:
-    """By crun, from the bundle that umoci has made of the image; it shares this process's network."""
+    """Runs the bundle that umoci made of the image with crun; it shares this process's network."""
 
     def __init__(self, bundle, policy):
         self.bundle = bundle
@@ -102,7 +103,7 @@ class Container:
 
 
 class Chroot(Container):
-    """The same without a runtime: user, environment and command are those of the image."""
+    """Runs the same without a runtime: user, environment and command are those of the image."""
 
     INSIDE = """
 root=$1 policy=$2 user=$3
@@ -175,13 +176,13 @@ def answers(policy):
     expect("a request by the name of a service", ask(user="carol", host="weir.default.svc:8080"), 200)
     expect("metrics", get("/metrics", port=8089), 200)
     step("reached from outside: two pass, the third is a 429, by the policy that is mounted")
-    policy.write_text(POLICY.format(rate=4))  # in place, as an editor may; the mount is of the file
+    policy.write_text(POLICY.format(rate=4))  # in place, as some editors do, because the file itself is mounted
     wait_until("the new policy", lambda: ask() == 200)
-    step("the policy is changed outside: in force inside")
+    step("the policy is changed outside: active inside")
 
 
 def decisions(limit):
-    """How many of them its metrics count."""
+    """Returns how many of them its metrics count."""
     page = urllib.request.urlopen(f"http://{OUTSIDE}:8089/metrics", timeout=30).read().decode()
     counted = [line.rsplit(" ", 1)[1] for line in page.splitlines()
                if line.startswith("weir_decisions_total{") and f'limit="{limit}"' in line]
@@ -189,7 +190,7 @@ def decisions(limit):
 
 
 def stops(container):
-    """SIGTERM while an answer is held in the queue: that is still given, and then the server ends."""
+    """SIGTERM while an answer is delayed in the queue: the answer is still sent, and then the server ends."""
     statuses = []
     expect("the first of the queue", ask("/queue"), 200)
     held = threading.Thread(target=lambda: statuses.append(ask("/queue")))

@@ -1,4 +1,4 @@
-"""installed_test.py PREFIX: what `cmake --install` has brought beside the program, and that it is in order."""
+"""installed_test.py PREFIX: the files that `cmake --install` has installed with the program are complete and valid."""
 
 import gzip
 import os

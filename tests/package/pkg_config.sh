@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# pkg_config.sh PREFIX PACKAGE COMPILER SOURCE PROGRAM FLAGS: builds SOURCE as a project without CMake would, and runs
-# it.
+# pkg_config.sh PREFIX PACKAGE COMPILER SOURCE PROGRAM FLAGS: builds SOURCE like a project without CMake, and runs it.
 set -euo pipefail
 
 prefix=$1 package_name=$2 compiler=$3 source=$4 program=$5 flags=${6:-}

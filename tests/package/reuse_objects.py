@@ -1,4 +1,4 @@
-"""reuse_objects.py BUILD COMPILER ARGUMENT...: a compiler launcher for a project that has the checkout as a part of it.
+"""reuse_objects.py BUILD COMPILER ARGUMENT...: a compiler launcher for a project that includes the checkout.
 
 What the checkout's own build in BUILD has compiled of the same text, with the same definitions, folders of headers and
 standard, is copied. All else is compiled. So that the project is there in seconds, and everything that makes it another
@@ -19,7 +19,7 @@ def meaning(words):
 
 
 def compiled(build, command):
-    """The object that the command would make; None if there is none."""
+    """Returns the object that the command would produce; None if there is none."""
     output = command[command.index("-o") + 1]
     if not output.startswith(PART):
         return None

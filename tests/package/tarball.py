@@ -1,7 +1,7 @@
-"""tarball.py ROOT FOLDER: the portable program in FOLDER of the Debian at ROOT, on the libc of that one.
+"""tarball.py ROOT FOLDER: tests the portable program in FOLDER of the Debian at ROOT, with the libc of that Debian.
 
-Run by script/package --tarball --test, in a network of its own. What could depend on the distribution is tried: names,
-time zones, the machine's certificate authorities, users.
+Run by script/package --tarball --test, in its own network. Tests what could depend on the distribution: name
+resolution, time zones, the machine's certificate authorities, users.
 """
 
 import pathlib
@@ -35,7 +35,7 @@ def step(text):
 
 
 def make_certificates(folder):
-    """An authority, and a certificate of it for localhost."""
+    """Creates a certificate authority, and a certificate signed by it for localhost."""
     with tempfile.TemporaryDirectory() as name:
         request = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                    "-days", "2"]
@@ -74,7 +74,7 @@ def serve(debian):
     (debian.root / "state").mkdir()
     for path in (debian.root / "state", *files.iterdir()):
         shutil.chown(path, NOBODY, NOBODY)
-    # Where Fedora has them, and where nothing but the program itself looks.
+    # The location in Fedora, where only the program itself looks.
     bundle = debian.root / "etc/pki/tls/certs/ca-bundle.crt"
     bundle.parent.mkdir(parents=True)
     shutil.copy(files / "ca.crt", bundle)
@@ -100,7 +100,7 @@ def main(root, folder):
         wait_until("the server", lambda: ask("/readyz") == 200 or server.poll() is not None)
         assert server.poll() is None, (debian.root / "log").read_text()
         expect("four requests", [ask() for _ in range(4)], [200, 200, 200, 429])
-        # By name, with the authority of the machine.
+        # Connects by name, with the authority that the machine trusts.
         expect("weir health", debian.weir("health", "--admin", "https://localhost:8089"), "ready\n")
     finally:
         server.terminate()

@@ -1,9 +1,9 @@
-"""The edges of calendar windows, over ten years of zones that are hard, against Python's zoneinfo.
+"""Compares the edges of calendar windows, over ten years in difficult zones, with Python's zoneinfo.
 
 Usage: calendar_edges_test.py CALENDAR_EDGES
 
-The oracle knows no rule about edges: it walks through time in quarters of an hour, to which all offsets of these years
-are rounded, and sees when a local date comes that was not there before.
+The oracle has no rule about edges: it steps through time in quarters of an hour, to which all offsets of these years
+are rounded, and detects when a new local date begins.
 """
 
 import datetime
@@ -18,10 +18,10 @@ ZONES = [
     ("UTC", 2020),
     ("Europe/Berlin", 2020),
     ("America/Sao_Paulo", 2010),   # midnights that do not exist, and the end of summer time
-    ("Pacific/Apia", 2005),        # a date that was left out, and the end of summer time
+    ("Pacific/Apia", 2005),        # a skipped date, and the end of summer time
     ("Africa/Casablanca", 2016),   # changes around Ramadan, and another standard time in 2018
-    ("Asia/Pyongyang", 2012),      # half an hour, there and back
-    ("America/St_Johns", 2002),    # changes at a minute past midnight: an hour of yesterday comes again
+    ("Asia/Pyongyang", 2012),      # a change by half an hour, and back
+    ("America/St_Johns", 2002),    # changes at a minute past midnight: an hour of the previous day is repeated
     ("Australia/Lord_Howe", 2020), # half an hour of summer time
     ("Asia/Kathmandu", 2020),
 ]
@@ -62,7 +62,7 @@ class Edges(unittest.TestCase):
     def test_ten_years_are_as_python_has_them(self):
         for zone, year in ZONES:
             begin, end = second(year), second(year + 10)
-            # A window more on each side: the first and the last have neighbours.
+            # One more window on each side, so that the first and the last have neighbours.
             expected = walk(zone, begin - 800 * 86400, end + 800 * 86400)
             ran = subprocess.run([PROGRAM, zone, str(begin), str(end)], stdout=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual(ran.returncode, 0)

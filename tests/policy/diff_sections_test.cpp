@@ -83,7 +83,7 @@ TEST(Diff, TellsBansQuotasAndMetadataOfDescriptors) {
   EXPECT_EQ(
       between(descriptors(users),
               descriptors("- { key: user, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
-      "domain shop: user now denies only together with all other quotas of a request, quota_mode (looser)\n");
+      "domain shop: user now denies only if all quotas of a request are exceeded, quota_mode (looser)\n");
   EXPECT_EQ(between(descriptors(users),
                     descriptors(
                         "- { key: user, metadata: { a: 1 }, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),

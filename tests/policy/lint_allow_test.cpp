@@ -111,7 +111,7 @@ TEST(LintRules, AreNamedBehindTheMessage) {
   EXPECT_TRUE(problems.front().text().ends_with(" [single-segment]")) << problems.front().text();
 }
 
-// Puts `comment` behind the line of the only warning, or on a line of its own before it.
+// Puts `comment` at the end of the line with the only warning, or on its own line before it.
 std::string with_comment(const std::string& text, const std::string& comment, bool alone) {
   const auto problems = load_text(text, "p").problems;
   std::string out;

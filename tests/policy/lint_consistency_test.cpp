@@ -72,15 +72,15 @@ TEST(Lint, WarnsWhereNoNodeMaySpendAnythingUnasked) {
 
 TEST(Lint, WarnsWhereOnePercentIsNotPromised) {
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 999/s", "approximate", 4),
-            Lines{"4:18: 'a' has a limit of 999: 'consistency: approximate' may be off by more than 1 % below 1000, "
-                  "250 for each of 4 nodes; use 'consistency: leased' if that matters, or set store.redis.nodes in "
+            Lines{"4:18: 'a' has a limit of 999: below 1000 (250 for each of 4 nodes), 'consistency: approximate' may "
+                  "be off by more than 1 %; use 'consistency: leased' if that matters, or set store.redis.nodes in "
                   "weir.yaml to the maximum number of nodes"});
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 1000/s", "{ approximate: { sync: 200ms } }", 4),
-            Lines{"4:18: 'a' has a window of 1 s: 'consistency: approximate' may be off by more than 1 % below 2 s, 10 "
-                  "times the sync of 200 ms; use a shorter sync, or 'consistency: leased'"});
+            Lines{"4:18: 'a' has a window of 1 s: below 2 s (10 times the sync of 200 ms), 'consistency: approximate' "
+                  "may be off by more than 1 %; use a shorter sync, or 'consistency: leased'"});
   EXPECT_EQ(consistency_warnings("algorithm: gcra, rate: 7000/s, burst: 1000", "approximate", 1).back(),
-            "4:18: 'a' fills in 143 ms: 'consistency: approximate' may be off by more than 1 % below 1 s, 10 times the "
-            "sync of 100 ms; use a shorter sync, or 'consistency: leased'");
+            "4:18: 'a' fills in 143 ms: below 1 s (10 times the sync of 100 ms), 'consistency: approximate' may be off "
+            "by more than 1 %; use a shorter sync, or 'consistency: leased'");
 }
 
 TEST(Lint, AcceptsApproximateWhereOnePercentIsPromised) {

@@ -75,11 +75,11 @@ TEST(Lint, AcceptsNumbersForTheDefaultTier) {
 
 TEST(Lint, WarnsOfABurstFarAboveTheRate) {
   EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 100/min, burst: 6001"),
-            Lines{"3:79: 'a' has a burst of 6001, more than 10 times its rate of 100/min and more than 1 h of it: "
-                  "lower the burst, or raise the rate"});
+            Lines{"3:79: 'a' has a burst of 6001, which is more than 10 times its rate of 100/min and takes more than "
+                  "1 h to refill: lower the burst, or raise the rate"});
   EXPECT_EQ(warnings_for("algorithm: token_bucket, capacity: 11, refill_rate: 0.002"),
-            Lines{"3:67: 'a' has a burst of 11, more than 10 times its rate of 0.002/s and more than 1 h of it: lower "
-                  "the burst, or raise the rate"});
+            Lines{"3:67: 'a' has a burst of 11, which is more than 10 times its rate of 0.002/s and takes more than "
+                  "1 h to refill: lower the burst, or raise the rate"});
 }
 
 TEST(Lint, AcceptsAnHourOfTheRateADaysQuotaAndAFewOfASlowRate) {
@@ -104,8 +104,8 @@ TEST(Lint, LooksAtTheBurstOfEachTier) {
                         "    tier_overrides: { pro: { rate: 3000/min }, max: { burst: 100000 } } }\n"),
             (Lines{"5:36: 'a' for pro has a burst of 20, less than one second of 3000/min: a client that sends once "
                    "per second cannot reach the rate; raise the burst to at least 50",
-                   "5:62: 'a' for max has a burst of 100000, more than 10 times its rate of 60/min and more than 1 h "
-                   "of it: lower the burst, or raise the rate"}));
+                   "5:62: 'a' for max has a burst of 100000, which is more than 10 times its rate of 60/min and takes "
+                   "more than 1 h to refill: lower the burst, or raise the rate"}));
 }
 
 TEST(Lint, WarnsOfResponsesThatShadowModeNeverGives) {

@@ -7,7 +7,7 @@ namespace weir::policy {
 namespace {
 
 // The example of the documentation. Its warning is intended: the keys are not verified. The header, which names the
-// account under attack, has a limit by ip beside it.
+// account under attack, has a limit by ip next to it.
 constexpr std::string_view page_example = R"(version: 1
 identity:
   trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]
@@ -78,7 +78,7 @@ TEST(Lint, WarnsOfAStarThatCoversOneSegmentOnly) {
   EXPECT_EQ(warnings_of({starred("/api/*")}), Lines{star_message});
   EXPECT_EQ(warnings_of({starred("/*")}).size(), 1U);
   EXPECT_EQ(warnings_of({starred("POST /a/*/b/*")}).size(), 1U);
-  // A backstop does not count.
+  // A catch-all limit does not count.
   for (const std::string other : {"", "routes: [/**], ", "routes: [/api], ", "routes: [/other/**], "}) {
     EXPECT_EQ(warnings_of({starred("/api/*"), "name: b, " + other + "consumer_key: ip, algorithm: gcra, rate: 10/h"}),
               Lines{star_message})

@@ -102,7 +102,7 @@ TEST_F(Folder, OfDomainsSaysWhichFileIsWrong) {
       errors(loaded),
       (Lines{"/b.yaml:1:9: duplicate domain 'a': already defined in " + path_.string() +
                  "/a.yaml:1:9; to merge them, set 'merge_domains: true' in weir.yaml (or lint with --merge-domains)",
-             "/c.yaml:1:1: domain is missing: a policy directory must contain envoyproxy/ratelimit files only"}));
+             "/c.yaml:1:1: missing domain: a policy directory must contain envoyproxy/ratelimit files only"}));
 }
 
 TEST_F(Folder, OfDomainsMayHaveSeveralFilesForOne) {
@@ -132,7 +132,7 @@ TEST_F(Folder, OfMergedDomainsHasEachDescriptorOnce) {
 
 TEST_F(Folder, OfDomainsTellsAFileWithoutOne) {
   write("a.yaml", "descriptors:\n  - { key: k }\n");
-  const std::string missing = "domain is missing: a file of envoyproxy/ratelimit must name its domain";
+  const std::string missing = "missing domain: a file of envoyproxy/ratelimit must name its domain";
   EXPECT_EQ(errors(load_path(path_)), Lines{"/a.yaml:1:1: " + missing});
   EXPECT_EQ(errors(load_path(path_ / "a.yaml")), Lines{"/a.yaml:1:1: " + missing});
 }
@@ -248,7 +248,7 @@ TEST(Problems, AreAllReportedUpToABound) {
   for (int i = 0; i < 150; ++i) text += "  - { nam: a }\n";
   const auto problems = load_text(text, "p").problems;
   ASSERT_EQ(problems.size(), Problems::max_listed + 1);
-  EXPECT_EQ(problems.front().text(), "p:3:5: name is missing");
+  EXPECT_EQ(problems.front().text(), "p:3:5: missing name");
   EXPECT_EQ(problems.back().message, "and 500 more errors");
 }
 

@@ -182,8 +182,8 @@ descriptors:
 TEST(RlsReader, SaysEveryMistakeAtOnce) {
   EXPECT_EQ(reading("domain: d\ndescriptors:\n  - kye: a\n  - key: b\n    rate_limit: { unit: eon }\n").problems,
             "3:5: unknown field 'kye', did you mean 'key'?\n"
-            "3:5: a descriptor's key is missing or empty\n"
-            "5:17: requests_per_unit is missing");
+            "3:5: missing or empty key in a descriptor\n"
+            "5:17: missing requests_per_unit");
 }
 
 TEST(RlsReader, WarnsOfWhatHasNoEffect) {

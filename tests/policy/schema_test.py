@@ -1,9 +1,9 @@
-"""Holds the schema that `weir schema` prints against the parser.
+"""Compares the schema that `weir schema` prints with the parser.
 
 Usage: schema_test.py POLICY_SCHEMA TESTS_POLICY; the program POLICY_SCHEMA prints the schema.
 
 Every valid policy validates, and every mistake that its fixture calls structural does not. The fixtures' own test
-(fixture_files_test.cpp) holds the parser to the same files.
+(fixture_files_test.cpp) tests the parser with the same files.
 """
 
 import json
@@ -23,7 +23,7 @@ def structural(text):
 
 
 def properties(schema):
-    """The names of all fields, wherever they are in the schema."""
+    """Returns the names of all fields, wherever they are in the schema."""
     if isinstance(schema, list):
         return set().union(*map(properties, schema))
     if not isinstance(schema, dict):
@@ -38,7 +38,7 @@ class Schema(unittest.TestCase):
 
     def valid_files(self):
         for path in sorted((FIXTURES / "valid").glob("*.yaml")):
-            document = yaml.safe_load(path.read_bytes().replace(b"\t", b" "))  # PyYAML takes no tabs, not even in JSON
+            document = yaml.safe_load(path.read_bytes().replace(b"\t", b" "))  # PyYAML rejects tabs, even in JSON
             if "openapi" not in document and "domain" not in document:
                 yield path, document
 

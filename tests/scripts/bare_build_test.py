@@ -1,4 +1,4 @@
-"""The program is configured where the packages that only the tests need are not installed."""
+"""The program can be configured without the packages that only the tests need."""
 
 import pathlib
 import subprocess

@@ -1,6 +1,7 @@
-"""tests/tidy.py, the part of script/lint that runs clang-tidy: which units it looks at, what it prints, how it ends.
+"""Tests tests/tidy.py, the part of script/lint that runs clang-tidy: the units it lints, its output, and its exit code.
 
-It runs in a tree of its own, with a program in place of clang-tidy that has one finding in every file that says BAD."""
+It runs in a separate tree, with a stand-in for clang-tidy that has one finding in every file that contains BAD.
+"""
 
 import json
 import pathlib
@@ -43,7 +44,7 @@ class Units(unittest.TestCase):
         self.units.append(str(self.write(name, text)))
 
     def unity(self, name, *sources):
-        """A unit of several files, as CMake makes it."""
+        """A unit of several files, as CMake creates it."""
         self.unit(f"build/lint/{name}/Unity/unity_0_cxx.cxx",
                   "".join(f'#include "{self.write(source, text)}"\n' for source, text in sources))
 

@@ -1,6 +1,7 @@
 """script/release finds versions, CHANGELOG sections, tags and files that are not ready for a release, and changes nothing.
 
-It runs in a repository of its own. The last suite checks the versions of this tree."""
+It runs in a separate repository. The last suite checks the versions of this tree.
+"""
 
 import pathlib
 import shutil

@@ -10,7 +10,7 @@ import unittest
 TESTS = pathlib.Path(__file__).parents[1]
 NOTHING = {"WEIR_ENVOY": "/nonexistent", "WEIR_NODE_MODULES": "/nonexistent"}
 
-# As CMake writes it for three tests.
+# The file that CMake writes for three tests.
 SUITE = """
 add_test(good true)
 set_tests_properties(good PROPERTIES LABELS e2e)
@@ -42,7 +42,7 @@ class Tools(unittest.TestCase):
     def test_a_test_without_its_tool_is_skipped(self):
         code, said = self.tools("envoy", "ExtAuthz", "weir", "1")
         self.assertEqual(code, 77)
-        self.assertIn("skipped for want of Envoy", said)
+        self.assertIn("skipped: missing Envoy", said)
 
     def test_so_is_one_of_the_clients(self):
         program = TESTS / "clients" / "run.py"
@@ -51,7 +51,7 @@ class Tools(unittest.TestCase):
         self.assertIn("setup: without Express these tests are skipped: clients.conformance.Express\n", said)
         self.assertNotIn("clients.conformance.Python", said)
         code, said = run(sys.executable, "-B", program, "conformance", "Express", "weir", "1", **NOTHING)
-        self.assertEqual((code, "skipped for want of Express" in said), (77, True))
+        self.assertEqual((code, "skipped: missing Express" in said), (77, True))
 
     def test_a_test_that_needs_none_is_run(self):
         code, _ = self.tools("curl", "NoSuchClass", "weir", "1")

@@ -1,4 +1,4 @@
-"""Every class with tests is found, and no class is run for itself that only shares its tests."""
+"""Every class with tests is found, and no class that only shares its tests is run by itself."""
 
 import pathlib
 import subprocess

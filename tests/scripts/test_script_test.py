@@ -1,6 +1,7 @@
-"""script/test: which builds and tests its arguments ask for, its progress output, and its exit code.
+"""Tests script/test: the builds and tests that its arguments select, its progress output, and its exit code.
 
-It runs in a tree of its own, where script/build writes down what it was asked for and makes a build of a few tests."""
+It runs in a separate tree, where script/build records its arguments and creates a build of a few tests.
+"""
 
 import os
 import pathlib
@@ -48,7 +49,7 @@ set_tests_properties(table.Missing PROPERTIES LABELS unit)
 
 
 class Tree:
-    """script/test with scripts beside it that only write down that they were called."""
+    """Runs script/test with stand-ins for the other scripts, which only record their calls."""
 
     def __init__(self, folder, tests):
         self.path = pathlib.Path(folder)
@@ -141,7 +142,7 @@ class Script(unittest.TestCase):
 
 
 class Out:
-    """What was written, and whether it is a terminal."""
+    """Records what was written, and whether it is a terminal."""
 
     def __init__(self, is_terminal):
         self.text, self.isatty = "", lambda: is_terminal

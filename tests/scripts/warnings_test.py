@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-# Stands for cmake: prints its arguments where script/build cannot throw them away.
+# A stand-in for cmake: prints its arguments where script/build cannot discard them.
 RECORDER = """#!/bin/sh
 echo "$@" >>"$RECORD"
 """
@@ -27,7 +27,7 @@ class Warnings(unittest.TestCase):
         return [each["command"].split() for each in found]
 
     def options_of_build(self, **environment):
-        """What script/build passes to cmake."""
+        """Returns what script/build passes to cmake."""
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "cmake"
             program.write_text(RECORDER)

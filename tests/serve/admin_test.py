@@ -1,4 +1,4 @@
-"""The admin listener of a real server, and the commands that ask it."""
+"""The admin listener of a real server, and the commands that use it."""
 
 import json
 import os
@@ -262,7 +262,7 @@ limits:
 
 
 class Container(unittest.TestCase):
-    """Flags and the environment, without a home."""
+    """Tests flags and the environment, without a home directory."""
 
     def serve(self, *arguments, **variables):
         return subprocess.run([PROGRAM, "serve", *arguments], capture_output=True, text=True, timeout=server.PATIENCE,

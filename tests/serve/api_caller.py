@@ -1,4 +1,4 @@
-"""Asks the HTTP and the admin listener of a server, and holds each answer against the document."""
+"""Sends requests to the HTTP and the admin listener of a server, and validates each response against the document."""
 
 import http.client
 import io
@@ -6,7 +6,7 @@ import json
 
 from server import PATIENCE
 
-# A path of each template.
+# A path for each template.
 SAMPLES = {"/page/{file}": "/page/main.js", "/v1/auth/{path}": "/v1/auth/api/me", "/v1/limits/{name}": "/v1/limits/api",
            "/v1/limits/{name}/consumers/{consumer}": "/v1/limits/api/consumers/user=alice",
            "/v1/limits/{name}/consumers/{consumer}/reset": "/v1/limits/api/consumers/user=alice/reset",
@@ -16,7 +16,7 @@ SAMPLES = {"/page/{file}": "/page/main.js", "/v1/auth/{path}": "/v1/auth/api/me"
 
 
 class Bytes:
-    """What has been read already, for http.client to read."""
+    """A stand-in for a socket, from which http.client reads data that was already received."""
 
     def __init__(self, text):
         self._text = text
@@ -26,7 +26,7 @@ class Bytes:
 
 
 class Caller:
-    """Asks a server, and holds each answer against the document."""
+    """Sends requests to a server and validates each response against the document."""
 
     def __init__(self, document, weir):
         self.document, self.weir = document, weir
@@ -36,7 +36,7 @@ class Caller:
         return {"X-Weir-Token": (self.weir.state_dir / "admin.token").read_text().strip()}
 
     def __call__(self, status, operation, path=None, body=None, headers=None, listener=None):
-        """`operation` is like `GET /v1/limits/{name}`. What the body says."""
+        """`operation` is like `GET /v1/limits/{name}`. Returns the parsed body."""
         method, template = operation.split()
         method = method.lower()
         listener = listener or next(each for each in ("http", "admin") if template in self.document.paths(each))
@@ -57,13 +57,13 @@ class Caller:
         return json.loads(text) if text and "json" in kind else text.decode()
 
     def raw(self, status, listener, method, template, text, connection=None):
-        """An answer to bytes that no client would send."""
+        """Returns the response to bytes that no client would send."""
         sent = connection or self.weir.connect(listener)
         with sent:
             try:
                 sent.sendall(text)
             except OSError:
-                pass  # it was refused before all was read
+                pass  # rejected before all of it was sent
             answer = http.client.HTTPResponse(sent, method=method.upper())
             answer.begin()
             return self.hold(status, listener, method, template, answer)

@@ -1,6 +1,6 @@
-"""docs/openapi.yaml, to hold answers of a server against it, and to know what of it no answer has shown yet.
+"""Reads docs/openapi.yaml, to validate responses of a server, and to find what no response has covered yet.
 
-Answers are held against a closed view of the document: a field that it does not have is wrong.
+Responses are validated against a closed view of the document: a field that it does not list is an error.
 """
 
 import json
@@ -15,7 +15,7 @@ METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
 
 
 def closed(node):
-    """A copy in which no object has more than its properties."""
+    """Returns a copy in which no object may have more than its properties."""
     if isinstance(node, list):
         return [closed(item) for item in node]
     if not isinstance(node, dict):
@@ -35,23 +35,23 @@ class Document:
         self.root = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self._closed = closed(self.root)
         self._validators = {}
-        self.shown = set()  # (listener, method, path, status), and pointers of properties
+        self.shown = set()  # (listener, method, path, status), and pointers to properties
 
     def paths(self, listener):
-        """{path: path item} of a listener."""
+        """Returns {path: path item} of a listener."""
         def is_there(item):
             return any(server["url"].endswith(PORTS[listener]) for server in item.get("servers", self.root["servers"]))
         return {path: item for path, item in self.root["paths"].items() if is_there(item)}
 
     def operations(self, listener):
-        """(method, path, operation)"""
+        """Yields (method, path, operation)."""
         for path, item in self.paths(listener).items():
             for method in METHODS:
                 if method in item:
                     yield method, path, item[method]
 
     def of_listener(self, listener):
-        """The document without the paths of the other listener."""
+        """Returns the document without the paths of the other listener."""
         return {**self.root, "paths": self.paths(listener)}
 
     def at(self, pointer):
@@ -62,13 +62,13 @@ class Document:
         return node
 
     def followed(self, pointer):
-        """The pointer of what it refers to in the end."""
+        """Returns the pointer that a chain of references ends at."""
         while isinstance(node := self.at(pointer), dict) and "$ref" in node:
             pointer = node["$ref"].removeprefix("#")
         return pointer
 
     def fault(self, pointer, value):
-        """Why the value does not fit the schema; None: it does."""
+        """Returns why the value does not fit the schema; None if it does."""
         if pointer not in self._validators:
             schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#" + urllib.parse.quote(pointer, safe="/~"),
                       "components": self._closed["components"], "paths": self._closed["paths"]}
@@ -80,7 +80,7 @@ class Document:
         return None
 
     def check(self, listener, method, path, status, headers, body):
-        """An answer of the operation; raises if the document does not have it so."""
+        """Validates a response of the operation; raises if the document does not describe it."""
         where = f"{listener} {method.upper()} {path} {status}"
         operation = f"/paths/{escaped(path)}/{method}"
         if str(status) not in self.at(operation)["responses"]:
@@ -120,7 +120,7 @@ class Document:
                 raise AssertionError(f"{where}: {name} is {headers[name]!r}")
 
     def _show(self, pointer, value):
-        """Remembers which properties the value has, wherever they are written."""
+        """Records which properties the value has, wherever they are defined."""
         pointer = self.followed(pointer)
         schema = self.at(pointer)
         if not isinstance(schema, dict):
@@ -146,7 +146,7 @@ class Document:
                 for method, path, operation in self.operations(listener) for status in operation["responses"]}
 
     def properties(self):
-        """Of all schemas that answers have."""
+        """Returns the properties of all schemas of responses."""
         found, seen = set(), set()
 
         def walk(pointer):
@@ -175,7 +175,7 @@ class Document:
         return found
 
     def examples(self):
-        """(the pointer of a schema, an example of it), of all bodies."""
+        """Returns (the pointer of a schema, an example of it) for all bodies."""
         def walk(pointer, node):
             if isinstance(node, dict):
                 if "schema" in node:

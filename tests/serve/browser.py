@@ -1,4 +1,4 @@
-"""A real browser, Debian's Chromium, driven by its chromedriver: the few commands of WebDriver that the tests need."""
+"""Drives a real browser, Debian's Chromium, through chromedriver: the few WebDriver commands that the tests need."""
 
 import base64
 import http.client
@@ -10,7 +10,7 @@ import time
 
 from server import PATIENCE
 
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # by which WebDriver marks a reference to an element
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key with which WebDriver marks a reference to an element
 
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
         "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Shift": "\ue008"}
@@ -21,11 +21,11 @@ ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-s
 
 
 class Refused(Exception):
-    """What chromedriver says to a command that failed."""
+    """The error that chromedriver returns for a failed command."""
 
 
 class Browser:
-    """One window of a browser with a profile of its own, closed at the end of a `with`."""
+    """One browser window with its own profile, closed at the end of a `with` block."""
 
     def __init__(self):
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -67,35 +67,35 @@ class Browser:
         self.command("url", url=url)
 
     def devtools(self, name, **parameters):
-        """A command of Chromium's own protocol."""
+        """Sends a command of Chromium's own protocol."""
         return self.command("goog/cdp/execute", cmd=name, params=parameters)
 
     def run(self, script, *arguments):
-        """What a function with this body returns."""
+        """Returns the result of a function with this body."""
         return self.command("execute/sync", script=script, args=list(arguments))
 
     def find(self, selector):
-        """All elements that match."""
+        """Returns all elements that match."""
         found = self.command("elements", using="css selector", value=selector)
         return [Element(self, each[ELEMENT]) for each in found]
 
     def one(self, selector):
-        """The element that matches, as soon as there is one."""
+        """Returns the element that matches, as soon as there is one."""
         return self.eventually(lambda: self.find(selector), f"an element {selector}")[0]
 
     def text(self, selector="body"):
-        """What can be read there, in all that match and are shown."""
+        """Returns the visible text of all elements that match."""
         return self.run("return [...document.querySelectorAll(arguments[0])].filter((each) => each.checkVisibility())"
                         ".map((each) => each.innerText).join('\\n')", selector)
 
     def eventually(self, condition, what, within=PATIENCE):
-        """As server.eventually; what is on the page is in the message."""
+        """Like server.eventually; the message of a failure contains the text of the page."""
         deadline = time.monotonic() + within
         while True:
             try:
                 if found := condition():
                     return found
-            except Refused as refused:  # for example an element that was replaced meanwhile
+            except Refused as refused:  # for example an element that was replaced in the meantime
                 found = refused
             if time.monotonic() > deadline:
                 raise AssertionError(f"never came: {what}; last: {found}; on the page:\n{self.text()}")
@@ -105,7 +105,7 @@ class Browser:
         self.eventually(lambda: text in self.text(selector), f"{text!r} in {selector}", within)
 
     def press(self, *keys):
-        """Keys one after the other, to what has the focus; names as in KEYS, or the letters themselves."""
+        """Sends keys one after the other to the element with the focus: names as in KEYS, or the letters themselves."""
         actions = []
         for key in keys:
             key = KEYS.get(key, key)
@@ -122,18 +122,18 @@ class Browser:
                       mobile=mobile)
 
     def prefer(self, scheme):
-        """What the system is said to wish: light or dark."""
+        """Sets the preferred color scheme of the system: light or dark."""
         self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def screenshot(self, file):
         file.write_bytes(base64.b64decode(self._ask("GET", f"{self._session}/screenshot")))
 
     def console(self):
-        """What was logged since the last call: (level, text)."""
+        """Returns what was logged since the last call: (level, text)."""
         return [(each["level"], each["message"]) for each in self.command("se/log", type="browser")]
 
     def requested(self):
-        """The addresses of all that was asked of the network since the last call."""
+        """Returns the addresses of all network requests since the last call."""
         messages = [json.loads(each["message"])["message"] for each in self.command("se/log", type="performance")]
         return [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
 
@@ -165,6 +165,6 @@ class Element:
         self._browser.command(f"{self._path}/click")
 
     def write(self, text):
-        """In place of what is there."""
+        """Replaces the existing text."""
         self._browser.command(f"{self._path}/clear")
         self._browser.command(f"{self._path}/value", text=text)

@@ -1,4 +1,4 @@
-"""Limits by the month, the week and the year: what clients are told, against Python's zoneinfo."""
+"""Limits by month, week and year: compares the answers to clients with Python's zoneinfo."""
 
 import datetime
 import math
@@ -25,7 +25,7 @@ limits:
 
 
 def month_of(now, zone):
-    """The first and the last instant of the month that `now`, in seconds, is in."""
+    """Returns the first and the last instant of the month of `now`, in seconds."""
     local = datetime.datetime.fromtimestamp(now, zone)
     start = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     end = (start + datetime.timedelta(days=32)).replace(day=1)
@@ -37,7 +37,7 @@ class CalendarTest(unittest.TestCase):
         self.weir = self.enterContext(Server(POLICY.format(zone="Asia/Kathmandu"), config))
 
     def auth(self, path):
-        """(status, headers in lower case), of alice."""
+        """Sends a request of alice. Returns (status, headers in lower case)."""
         status, headers, _ = self.weir.ask("GET", "/v1/auth", headers={
             "X-Forwarded-Method": "GET", "X-Forwarded-Uri": path, "X-User-Id": "alice"})
         return status, {name.lower(): value for name, value in headers.items()}
@@ -88,7 +88,7 @@ class Windows(CalendarTest):
         self.weir.policy_file.write_text(POLICY.format(zone="Asia/Tokyo"))
         eventually(lambda: 'timezone="Asia/Tokyo"' in self.weir.ask("GET", "/metrics", listener="admin")[2], "reload")
         now = datetime.datetime.now().timestamp()
-        if month_of(now - 86400, ZONE) == month_of(now + 86400, ZONE):  # not where one has a month that the other has not
+        if month_of(now - 86400, ZONE) == month_of(now + 86400, ZONE):  # skips months that only one of them has
             self.assertEqual(self.auth("/billed")[0], 429)
 
 

@@ -1,4 +1,4 @@
-"""examples/cluster/run.sh, as a reader runs it."""
+"""Runs examples/cluster/run.sh like a reader."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ PATHS = ["/api", "/feed", "/login"]
 
 
 def free_ports():
-    """The first of a range of free ports."""
+    """Returns the first of a range of free ports."""
     while True:
         first = free_port()
         with contextlib.suppress(OSError), contextlib.ExitStack() as probes:
@@ -30,7 +30,7 @@ class Example(unittest.TestCase):
     maxDiff = None
 
     def run_example(self):
-        """What it prints: the headings, and below each {path: (admitted, denied, by)}."""
+        """Returns its output: the headings, and below each {path: (admitted, denied, by)}."""
         ran = subprocess.run([ROOT / "examples/cluster/run.sh"], capture_output=True, text=True,
                              timeout=4 * server.PATIENCE,
                              env={**os.environ, "WEIR": PROGRAM, "PORT": str(free_ports())})

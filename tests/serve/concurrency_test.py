@@ -1,4 +1,4 @@
-"""Limits on what is held at once, on real servers: alone, and two that share a Redis."""
+"""Concurrency limits on real servers: one alone, and two that share a Redis."""
 
 import json
 import os
@@ -22,7 +22,7 @@ limits:
   - {{ name: running, routes: [POST /jobs], consumer_key: user, algorithm: concurrency, limit: 5, lease: {lease}s }}
 """
 
-# Holds a place until it is killed.
+# Holds a unit until it is killed.
 HOLDER = """
 import http.client, json, sys, time
 connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]))
@@ -37,7 +37,7 @@ class ConcurrencyTest(unittest.TestCase):
         return self.enterContext(Server(POLICY.format(lease=lease), config))
 
     def hold(self, weir, user="alice"):
-        """(status, headers, body) of a request that asks for a place."""
+        """Requests a unit. Returns (status, headers, body)."""
         status, headers, body = weir.ask(
             "POST", "/v1/check", json.dumps({"method": "POST", "path": "/jobs", "user": user, "reserve": True}))
         return status, headers, json.loads(body)
@@ -48,7 +48,7 @@ class ConcurrencyTest(unittest.TestCase):
         return [limit["result"] for limit in json.loads(body)["limits"]]
 
     def fill(self, weir):
-        """The receipts of five that are held."""
+        """Returns the receipts of five holds."""
         held = [self.hold(weir) for _ in range(5)]
         self.assertEqual([status for status, _, _ in held], [200] * 5)
         return [body["receipt"] for _, _, body in held]

@@ -1,4 +1,4 @@
-"""curl against the HTTP listener, as people use it."""
+"""Uses curl with the HTTP listener, as people do."""
 
 import json
 import pathlib
@@ -36,10 +36,10 @@ class CurlTest(unittest.TestCase):
                               capture_output=True, text=True, timeout=2 * PATIENCE)
 
     def curl(self, *words):
-        """(status line, headers in lower case, body)."""
+        """Returns (status line, headers in lower case, body)."""
         ran = self.run_curl("--include", *words)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        *interim, head, body = ran.stdout.split("\n\n")  # subprocess makes \n of \r\n
+        *interim, head, body = ran.stdout.split("\n\n")  # subprocess converts \r\n to \n
         self.interim = interim
         first, *fields = head.split("\n")
         return first, {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}, body
@@ -113,7 +113,7 @@ class Tls(CurlTest):
                    self.folder)
 
     def ask(self, ca="ca", certificate=None):
-        """curl's exit code and what it printed."""
+        """Returns curl's exit code and output."""
         shown = ["--cert", self.folder / f"{certificate}.crt", "--key", self.folder / f"{certificate}.key"]
         ran = self.run_curl("--cacert", self.folder / f"{ca}.crt", *(shown if certificate else []),
                             self.url(scheme="https"), "--data", ALICE)

@@ -1,6 +1,6 @@
-"""A TCP proxy that holds back what clients say, for as long as a test wants.
+"""A TCP proxy that delays what clients send, for as long as a test wants.
 
-    with DelayingProxy(redis.place) as proxy:       # `proxy.place` is where it listens
+    with DelayingProxy(redis.place) as proxy:       # `proxy.place` is its address
         proxy.delay = 0.1                           # seconds; from now on
 """
 
@@ -13,7 +13,7 @@ from server import PATIENCE
 
 
 class DelayingProxy:
-    """Delays one direction, so that a round trip takes `delay` longer. Everything keeps its order."""
+    """Delays one direction, so that a round trip takes `delay` longer. Everything stays in order."""
 
     def __init__(self, target):
         self.delay = 0

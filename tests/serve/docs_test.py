@@ -1,11 +1,11 @@
-"""The pages about the server say what a real one does.
+"""Compares the pages about the server with a real server.
 
 ```console serve    as ```console (tests/docs/run_page.py), but against a server with the page's latest policy;
                     without one it has the default policy. A policy begins a new server. Places are the
                     usual ones.
 ```json log         lines as the log has them: the same names in the same order.
 
-Times, hashes, lengths and numbers with decimals may differ. What tables name has to be there, and the other way round.
+Times, hashes, lengths and numbers with decimals may differ. Everything that tables name must exist, and vice versa.
 """
 
 import json
@@ -30,7 +30,7 @@ from extract import BLOCK  # noqa: E402
 from places import PLACES, without_varying  # noqa: E402
 from run_page import commands, matches  # noqa: E402
 
-# The admin listener of the test is elsewhere than by default.
+# The admin listener of the test is not at the default address.
 WEIR = """#!/bin/bash
 case "$1" in
   status|top|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
@@ -44,7 +44,7 @@ def page(name):
 
 
 def section(text, heading):
-    """What stands below a heading, down to the next one of its level or above."""
+    """Returns the text below a heading, up to the next one of its level or above."""
     level = heading.index(" ")
     found = re.search(rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", text, re.MULTILINE | re.DOTALL)
     if not found:
@@ -53,13 +53,13 @@ def section(text, heading):
 
 
 def first_cells(text):
-    """The words in backquotes of the first column of tables."""
+    """Returns the words in backquotes in the first column of tables."""
     rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
     return {word for cell in rows for word in re.findall(r"`([^`]+)`", cell)}
 
 
 class Scene:
-    """A server with a policy, and a shell beside it."""
+    """A server with a policy, and a shell to run commands."""
 
     def __init__(self, policy, folder):
         self.server = Server(policy, LISTENERS if policy else LISTENERS.replace("policy: policy.yaml\n", ""), folder)
@@ -176,7 +176,7 @@ limits:
 
 
 def metrics_of(config):
-    """The labels of each metric of a server, by its name."""
+    """Returns the labels of each metric of a server, by name."""
     with Server(POLICY, config) as weir:
         if "store:" in config:
             eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
@@ -200,7 +200,7 @@ def metrics_with_redis():
 
 
 class Prometheus:
-    """Scrapes one place ten times a second."""
+    """Scrapes one address ten times per second."""
 
     def __init__(self, place):
         self.folder = tempfile.TemporaryDirectory()
@@ -221,7 +221,7 @@ class Prometheus:
             return False
 
     def query(self, query):
-        """The series that it gives now."""
+        """Returns its current series."""
         target = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
         with urllib.request.urlopen(target, timeout=server.PATIENCE) as answer:
             return json.load(answer)["data"]["result"]
@@ -244,7 +244,8 @@ class Dashboard(unittest.TestCase):
         self.assertEqual({name: labels - told.get(name, set()) for name, labels in used.items()
                           if name not in told or not labels <= told[name]}, {})
 
-    # What this server has none of: limits in shadow, receipts that were not kept, another policy within the last minute.
+    # Fields that this server does not have: shadow limits, receipts that were not kept, another policy in the last
+    # minute.
     WITHOUT_DATA = {"Would be denied (shadow mode)", "Not stored, by limit", "Policy changes"}
 
     def test_a_prometheus_that_scrapes_a_server_has_data_for_every_query(self):

@@ -1,4 +1,4 @@
-"""Envoy, from examples/envoy. WEIR_ENVOY names the program, if it is not where script/setup puts it."""
+"""Envoy, from examples/envoy. WEIR_ENVOY names the program, if script/setup did not install it."""
 
 import json
 import os
@@ -43,14 +43,14 @@ class Example(proxy.Client):
         return int(re.search(rf"^{name}{{{labels}}} (\d+)$", page, re.MULTILINE)[1])
 
     def evaluated(self):
-        """Requests that Weir decided about: Envoy's health checks are requests as well."""
+        """Returns the number of requests that Weir decided, without Envoy's health checks."""
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         decisions = re.findall(r'(?m)^weir_decisions_total{limit="everything".*} (\d+)$', page)
         return sum(map(int, decisions))
 
 
 class ClientsBytes:
-    """Envoy lets pass what its limiter fails on: nothing that a client sends may make it fail."""
+    """Envoy lets a request pass if its limiter fails, so no client input may make it fail."""
 
     listener = None
     requests = {
@@ -61,7 +61,7 @@ class ClientsBytes:
         "a path of 33,000 bytes": (b"GET", b"/" + b"a" * 33_000, b""),
         "headers of 55,000 bytes": (b"GET", b"/", b"X-Api-Key: " + b"k" * 55_000 + b"\r\n"),
     }
-    requests_over_http2 = {  # what Envoy itself refuses over HTTP/1.1
+    requests_over_http2 = {  # rejected by Envoy itself over HTTP/1.1
         "a method of 33 letters": {b":method": b"A" * 33},
         "a method of 64 letters": {b":method": b"A" * 64},
         "a byte that is no text, in the path": {b":path": b"/x?\xff"},
@@ -77,7 +77,7 @@ class ClientsBytes:
             return int(connection.makefile("rb").readline().split()[1])
 
     def ask_over_http2(self, fields):
-        """Returns when there is an answer."""
+        """Returns when there is a response."""
         fields = {b":method": b"GET", b":scheme": b"http", b":path": b"/", b":authority": b"shop.example.com", **fields}
         head = b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
                         for name, value in fields.items())
@@ -140,7 +140,7 @@ class TooLong(Example, unittest.TestCase):
 
 class RateLimitFilterMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
     envoy_port = 8000
-    status = 429  # the filter has one status for all that is over its limit
+    status = 429  # the filter has one status for everything over its limit
 
 
 class ExtAuthzMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):

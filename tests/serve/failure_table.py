@@ -1,4 +1,5 @@
-"""The table of failures in docs/redis-outages.md: written by the test that saw them, and compared with what it sees."""
+"""The table of failures in docs/redis-outages.md, written by the test that measured them, and compared with later runs.
+"""
 
 import dataclasses
 import math
@@ -9,12 +10,12 @@ PAGE = ROOT / "docs/redis-outages.md"
 BEGIN, END = "<!-- failures: begin -->\n", "<!-- failures: end -->\n"
 COLUMNS = ["Redis is", "`local`", "`open`", "`closed`", "counts", "`weir_store_errors_total`", "breaker",
            "slowest answer", "normal after"]
-MEASURED = 2  # of them, the last: they differ from run to run
+MEASURED = 2  # only the last, because they differ from run to run
 
 
 @dataclasses.dataclass
 class Row:
-    """What was seen. Times are in seconds."""
+    """The measurements. Times are in seconds."""
 
     name: str
     local: str
@@ -35,7 +36,7 @@ class Row:
 
     @property
     def lasting(self):
-        """All but the times."""
+        """Returns everything except the times."""
         return self.cells[:-MEASURED]
 
 
@@ -45,7 +46,7 @@ def markdown(rows):
 
 
 def on_page():
-    """What the page has, by failure: the cells that last."""
+    """Returns the rows of the page by failure: the cells that do not vary."""
     text = PAGE.read_text().split(BEGIN)[1].split(END)[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     return {cells[0]: cells[:-MEASURED] for cells in rows[2:]}

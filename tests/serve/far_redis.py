@@ -1,11 +1,11 @@
-"""A Redis at the other end of a cable that can be cut: packets are then lost silently.
+"""A Redis behind a network link that can be cut: packets are then lost silently.
 
     with FarRedis() as redis:
         redis.cut()
         redis.mend()
 
-It runs in a network namespace of its own, which takes root. Nothing but `ip` is needed: cut() gives both ends a wrong
-hardware address for the other, and so neither hears what is sent.
+It runs in its own network namespace, which requires root. Only `ip` is needed: cut() gives both ends a wrong hardware
+address for the other, so neither receives what is sent.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def ip(*words):
 
 
 class Cable:
-    """From here to a namespace. Names and addresses are this process's own."""
+    """A link from here to a namespace. Names and addresses are unique to this process."""
 
     def __init__(self):
         self.namespace = f"weir-{os.getpid()}"
@@ -57,7 +57,7 @@ class Cable:
         ip("-n", self.namespace, "neighbour", "delete", self.near, "dev", self._far)
 
     def close(self):
-        ip("netns", "delete", self.namespace)  # takes both ends with it
+        ip("netns", "delete", self.namespace)  # removes both ends
 
 
 class FarRedis(Redis):

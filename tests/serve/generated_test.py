@@ -1,7 +1,7 @@
-"""Requests that schemathesis makes of docs/openapi.yaml, right and wrong ones, to both of its listeners.
+"""Requests that schemathesis generates from docs/openapi.yaml, valid and invalid ones, to both listeners.
 
-WEIR_SCHEMATHESIS_SECONDS says for how long, at each listener, with any seed; without it some seconds, always with the
-same.
+WEIR_SCHEMATHESIS_SECONDS sets the duration for each listener, with a random seed; the default is a few seconds with a
+fixed seed.
 """
 
 import http.client
@@ -24,11 +24,11 @@ from server import PATIENCE, ROOT, Server
 SECONDS = os.environ.get("WEIR_SCHEMATHESIS_SECONDS")
 SHORT = 6  # seconds
 
-# There is no check that all input that fits the schemas is accepted: a receipt must be one that was issued.
+# There is no test that all input that fits the schemas is accepted: a receipt must be one that was issued.
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "negative_data_rejection", "missing_required_header", "unsupported_method",
           "allow_header_conformance"]
-# Those of OpenAPI, but for HEAD, which goes with GET: at /v1/auth any other will do, too.
+# The methods of OpenAPI, except HEAD, which belongs to GET; /v1/auth accepts any other method, too.
 CONFIG = """
 [phases.coverage]
 unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
@@ -44,14 +44,14 @@ class Generated(unittest.TestCase):
         (self.folder / "schemathesis.toml").write_text(CONFIG)
 
     def begin(self, listener):
-        """A request of each operation that does not end: (method, path, connection)."""
+        """Returns a request of each operation that does not end: (method, path, connection)."""
         for method, path, _ in self.document.operations(listener):
             connection = self.enterContext(self.weir.connect(listener))
             connection.sendall(f"{method.upper()} {SAMPLES.get(path, path)} HTTP/1.1\r\nHost: local".encode())
             yield method, path, connection
 
     def look(self, listener):
-        """Runs schemathesis against the listener. The stream is left out: it does not end."""
+        """Runs schemathesis against the listener, except the stream, which does not end."""
         file = self.folder / f"{listener}.json"
         file.write_text(json.dumps(self.document.of_listener(listener)))
         seed = random.randrange(2**32) if SECONDS else 20

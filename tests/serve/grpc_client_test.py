@@ -1,4 +1,4 @@
-"""Google's own gRPC client for Python, with code generated from the protos, against Envoy's rate limit service."""
+"""Google's gRPC client for Python, with code generated from the protos, calls Envoy's rate limit service."""
 
 import importlib
 import json
@@ -43,7 +43,7 @@ def setUpModule():
                                    f"--grpc_python_out={folder.name}", *files])
     if code != 0:
         raise AssertionError(f"protoc ended with {code}")
-    (pathlib.Path(folder.name) / "envoy" / "__init__.py").touch()  # else the package that brings Envoy is found instead
+    (pathlib.Path(folder.name) / "envoy" / "__init__.py").touch()  # hides the package that contains Envoy
     sys.path.insert(0, folder.name)
     rls = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2")
     rls_grpc = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2_grpc")
@@ -132,7 +132,7 @@ class ByPolicy(GrpcTest):
 
 
 class Kuadrant(GrpcTest):
-    """As its filter asks: a check on the way in, a report at the end."""
+    """Calls like Kuadrant's filter: a check on the way in, a report at the end."""
 
     def start(self, *arguments):
         super().start(*arguments)

@@ -17,7 +17,7 @@ class HAProxy(proxy.Contract, Example, unittest.TestCase):
         self.exhaust(times=1)
         self.assertEqual(self.weir.stop(), 0)
         waits = []
-        for _ in range(12):  # connections go to the threads in turn
+        for _ in range(12):  # connections are distributed over the threads in turn
             began = time.monotonic()
             self.assertEqual(self.ask()[0], 200)
             waits.append(time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""What a request holds ends with the request, whichever way it ends: HAProxy and nginx, from their examples. Envoy is in
+"""The hold of a request ends with the request, however that ends: HAProxy and nginx, from their examples. Envoy is in
 llm_gateway_test.py."""
 
 import concurrent.futures
@@ -22,7 +22,7 @@ IN_FLIGHT = """
 
 
 class Slow(proxy.Echo):
-    """Answers when the test lets it."""
+    """An application that answers when the test permits it."""
 
     def do_GET(self):
         self.server.in_flight += 1
@@ -80,7 +80,7 @@ class Holds(proxy.Client):
 
     @contextlib.contextmanager
     def two_in_flight(self):
-        """Their answers come behind the block."""
+        """Their answers come after the block."""
         self.application.gate.clear()
         self.application.in_flight = 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

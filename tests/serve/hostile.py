@@ -1,4 +1,4 @@
-"""What hostile clients have in common, and how a server is seen to be well after them."""
+"""Helpers of hostile clients, and a test that a server is healthy after them."""
 
 import json
 import resource
@@ -17,11 +17,11 @@ limits:
 """
 LISTENERS = ["http", "rls", "resp", "admin"]
 FILES = 8_192
-GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # bytes that a test may add, at most
+GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # the bytes that a test may add
 
 
 def raise_file_limit():
-    """For this process and for the server that it starts."""
+    """Sets the limit for this process and for the server that it starts."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -29,8 +29,8 @@ def raise_file_limit():
 
 
 def pour(connection, bytes_, times):
-    """Sends without reading. Returns how it ended: all was `taken` (which a server does for a moment after its own last
-    word), the server `closed`, or it `stopped` reading."""
+    """Sends without reading. Returns how it ended: everything was `taken` (which a server does for a moment after its
+    last response), the server `closed`, or it `stopped` reading."""
     connection.setblocking(False)
     unsent = b""
     while times > 0 or unsent:
@@ -47,7 +47,7 @@ def pour(connection, bytes_, times):
 
 
 def read_to_end(connection):
-    """All that comes until the server closes; a reset is an end like any other."""
+    """Reads everything until the server closes; a reset counts as an end."""
     connection.settimeout(server.PATIENCE)
     said = b""
     try:
@@ -59,7 +59,7 @@ def read_to_end(connection):
 
 
 class HostileTest(unittest.TestCase):
-    """One server for the tests of a class: after each it must be in its initial state."""
+    """One server for the tests of a class: after each test it must be in its initial state."""
 
     policy = POLICY
 
@@ -87,7 +87,7 @@ class HostileTest(unittest.TestCase):
         self.assertIsNone(self.server.process.poll())
 
     def assert_answers(self):
-        """A good client, at every listener."""
+        """Sends valid requests to every listener."""
         status, _, body = self.server.ask("POST", "/v1/check", json.dumps({"path": "/", "user": "good"}))
         self.assertEqual((status, json.loads(body)["limit"]), (200, "api"))
         self.assertEqual(self.server.ask("GET", "/readyz", listener="admin")[0], 200)
@@ -97,21 +97,21 @@ class HostileTest(unittest.TestCase):
             self.assertEqual(client.ask("WEIR.CHECK", "api", "good")[0], 0)
 
     def connections(self):
-        """Of all listeners, but for the one that asks."""
+        """Returns the connections of all listeners, except that of this request."""
         listeners = json.loads(self.server.ask("GET", "/v1/status", listener="admin")[2])["listeners"]
         return sum(listener["connections"] for listener in listeners) - 1
 
     def connect(self, listener):
-        """Closed at the end of the test, if not before."""
+        """Registers it to be closed at the end of the test."""
         connection = self.server.connect(listener)
         self.opened.append(connection)
         return connection
 
     def said_to(self, listener, bytes_):
-        """All that the server says to that before it closes the connection."""
+        """Returns everything that the server sends before it closes the connection."""
         with self.server.connect(listener) as connection:
             try:
                 connection.sendall(bytes_)
-            except ConnectionError:  # it did not want to hear all of it
+            except ConnectionError:  # the server stopped reading
                 pass
             return read_to_end(connection)

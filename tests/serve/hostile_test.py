@@ -1,4 +1,4 @@
-"""Hostile clients: after each the server serves others, and uses no more memory or descriptors than before."""
+"""Hostile clients: after each, the server serves others, and uses no more memory or descriptors than before."""
 
 import json
 import re
@@ -21,7 +21,7 @@ CHECK = b'POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\n"
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-GOAWAY_FRAME = b"\x07\x00\x00\x00\x00\x00"  # its type, flags and stream
+GOAWAY_FRAME = b"\x07\x00\x00\x00\x00\x00"  # the type, flags and stream of a frame
 GOOD = {"http": HEALTH, "admin": HEALTH, "resp": resp_client.command("PING"),
         "rls": PREFACE + frame(SETTINGS) + frame(PING, payload=b"12345678")}
 
@@ -153,14 +153,14 @@ class Http2(HostileTest):
         return connection
 
     def assert_denied(self, connection, stream=1):
-        """The call is over its limit, though nothing of it was read: an error would let it pass at a proxy."""
+        """The call is over its limit although it was not read: a proxy would let it pass after an error."""
         connection.settimeout(server.PATIENCE)
         told = rls_client.fields(RlsClient(connection, stream=stream).receive())
         self.assertEqual(told[1], [2])
         self.assertNotIn(2, told)
 
     def assert_ended(self, connection, bytes_, times=1):
-        """The server does not go on with that: its last word is GOAWAY."""
+        """The server gives up, and its last frame is GOAWAY."""
         pour(connection, bytes_, times)
         said = read_to_end(connection)
         self.assertTrue(not said or GOAWAY_FRAME in said, said[-100:])
@@ -202,7 +202,7 @@ class Http2(HostileTest):
         self.assert_ended(connection, frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 0x7fffffff)), 100)
 
     def test_a_head_that_unpacks_to_much_more(self):
-        """One long field that is kept in the table, and then named thousands of times."""
+        """One long field that is stored in the table and then referenced thousands of times."""
         connection = self.begin()
         kept = b"\x40\x01a\x7f\x81\x1e" + b"b" * 4_000
         connection.sendall(frame(HEADERS, END_HEADERS | END_STREAM, 1, self.head + kept + b"\xbe" * 10_000))
@@ -228,7 +228,7 @@ class Http2(HostileTest):
         self.assert_denied(connection, streams[-1])
 
     def test_streams_that_are_left_open(self):
-        """As many as may be, on many connections, and nothing more is heard of them."""
+        """Opens as many streams as allowed, on many connections, and sends nothing more."""
         held = []
         for _ in range(20):
             held.append(self.begin())
@@ -296,7 +296,7 @@ class Connections(HostileTest):
                 connection.close()
 
     def test_who_is_slow_is_cut_off(self):
-        """A byte now and then is not enough, and neither is none at all where requests come on new connections."""
+        """A byte from time to time is not enough, and neither is none at all if requests come on new connections."""
         dripped = {"http": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "admin": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "resp": b"*1\r\n$1000\r\n" + b"a" * 1_000}
@@ -323,7 +323,7 @@ class Connections(HostileTest):
 
 
 class Memory(HostileTest):
-    """What strangers make up is not kept for each of them."""
+    """The server keeps nothing for each value that clients invent."""
 
     def test_numbers_that_are_never_the_same(self):
         with resp_client.connect(self.server.resp, server.PATIENCE) as client:
@@ -344,7 +344,7 @@ class Memory(HostileTest):
 
 class Files(unittest.TestCase):
     def test_no_more_are_left_to_open(self):
-        """Those who are in stay, the others wait, and it does not spin in the meantime."""
+        """Existing connections stay open, the others wait, and the server does not spin until then."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
         try:

@@ -1,4 +1,4 @@
-"""deploy/kubernetes: the manifests against the schemas of Kubernetes itself, and what is in their ConfigMaps."""
+"""deploy/kubernetes: validates the manifests with the schemas of Kubernetes, and the contents of their ConfigMaps."""
 
 import ipaddress
 import json
@@ -26,7 +26,7 @@ def manifests(file):
 
 
 def of_kind(kind, *files):
-    """(name, manifest) of all of a kind, or of those in some files."""
+    """Returns (name, manifest) for all manifests of a kind, or for those in some files."""
     paths = [FOLDER / file for file in files] or sorted(FOLDER.glob("*.yaml"))
     return {each["metadata"]["name"]: each for path in paths for each in manifests(path) if each["kind"] == kind}
 
@@ -40,7 +40,7 @@ def containers():
 
 class Manifests(unittest.TestCase):
     def test_they_are_what_kubernetes_accepts(self):
-        # Sidecars are of 1.29. Strictly: a field that no version knows is a mistake.
+        # Sidecars need version 1.29. The validation is strict: an unknown field is an error.
         for file in sorted(FOLDER.glob("*.yaml")):
             for manifest in manifests(file):
                 for version in ("1.29", kubernetes_validate.latest_version()):
@@ -108,7 +108,7 @@ HERE = "default"  # the namespace of the manifests
 
 
 def reaches(pod, namespace, deployment):
-    """The named ports of a deployment's pods that a pod with these labels, of that namespace, reaches."""
+    """Returns the named ports of a deployment's pods that a pod with these labels and namespace can reach."""
     labels = of_kind("Deployment")[deployment]["spec"]["template"]["metadata"]["labels"]
     ports = {port["name"] for name, _, container in containers() if name == deployment
              for port in container.get("ports", [])}
@@ -128,7 +128,7 @@ def reaches(pod, namespace, deployment):
 
 
 class Access(unittest.TestCase):
-    """Who reaches what, and whom Weir believes."""
+    """Network access, and trusted proxies."""
 
     def test_every_pod_has_a_network_policy(self):
         selected = [policy["spec"]["podSelector"]["matchLabels"] for policy in of_kind("NetworkPolicy").values()]
@@ -169,7 +169,7 @@ class Access(unittest.TestCase):
 
 
 class Mounted(unittest.TestCase):
-    """A folder with what the pods find in their volumes."""
+    """Creates a folder with what the pods find in their volumes."""
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -180,7 +180,7 @@ class Mounted(unittest.TestCase):
                 (self.folder / file).write_text(text)
 
     def write_tokens(self, *listeners):
-        """As a projected Secret has them."""
+        """Writes them as a projected Secret does."""
         for listener in listeners:
             file = self.folder / f"{listener}.token"
             file.write_text(f"the token of {listener}".replace(" ", "-"))
@@ -243,7 +243,7 @@ class Files(Mounted):
 
 
 def envoy_settings(text, cluster):
-    """What decides how an Envoy asks Weir, and what it does under load."""
+    """The settings that determine how an Envoy calls Weir, and what it does under load."""
     config = yaml.safe_load(text)
     manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
     clusters = {each["name"]: each for each in config["static_resources"]["clusters"]}

@@ -1,4 +1,4 @@
-"""A server from its start to its end: files, signals, listeners and the log."""
+"""A server from start to end: files, signals, listeners and the log."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def check(weir, user, **more):
 
 
 def metric(weir, text):
-    """The value of the metric whose name and labels are `text`; 0 if it is not there."""
+    """Returns the value of the metric whose name and labels are `text`; 0 if it is absent."""
     for line in weir.ask("GET", "/metrics", listener="admin")[2].splitlines():
         if line.startswith(text + " "):
             return float(line.rsplit(" ", 1)[1])
@@ -47,14 +47,14 @@ def status(weir):
 
 
 def replace(path, text):
-    """As editors and package managers do: a new file under the old name."""
+    """Replaces a file like editors and package managers: with a new file under the old name."""
     fresh = path.with_suffix(".new")
     fresh.write_text(text)
     fresh.replace(path)
 
 
 def run_serve(config, *arguments, policy=None):
-    """For a server that does not start, or that only checks."""
+    """For a server that does not start, or that only validates."""
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         (folder / "weir.yaml").write_text(config)
@@ -128,7 +128,7 @@ class Start(unittest.TestCase):
             self.assertIn(message, ran.stderr)
 
     def test_check_starts_nothing(self):
-        """It needs no port, so that it can be asked beside the server that it is about."""
+        """--check needs no port, so it can run next to the server that it is about."""
         with Server(POLICY) as weir:
             config = LISTENERS.replace("127.0.0.1:0", "{}:{}".format(*weir.http), 1)
             self.assertEqual(run_serve(config, "--check").returncode, 0)
@@ -217,7 +217,7 @@ class Reload(unittest.TestCase):
 
 class MountedFiles(unittest.TestCase):
     def test_a_volume_that_is_swapped_whole(self):
-        """As Kubernetes mounts a ConfigMap: names that lead through one link, which is swapped."""
+        """Mounts files like a Kubernetes ConfigMap: names that lead through one link, which is swapped."""
         with tempfile.TemporaryDirectory() as directory:
             folder = pathlib.Path(directory)
 
@@ -305,7 +305,7 @@ class Stop(unittest.TestCase):
                 self.assertEqual(resp.ask("PING"), "PONG")
             with rls_client.connect(weir.rls, server.PATIENCE) as rls:
                 self.assertTrue(rls.ask({"path": "/", "user": "alice"}).admitted)
-            weir.signal(signal.SIGTERM)  # the second ends it
+            weir.signal(signal.SIGTERM)  # the second signal ends it
             self.assertEqual(weir.process.wait(server.PATIENCE), 0)
 
     def test_the_grace_ends(self):
@@ -362,7 +362,7 @@ class Callers(unittest.TestCase):
         self.server = self.enterContext(Server(POLICY))
 
     def test_names_of_others_are_not_answered_to(self):
-        """A page in a browser can give this machine a name, and would then be let in as its own origin."""
+        """A page in a browser can give this machine a name, and would then be admitted as its own origin."""
         for listener, path in ("http", "/v1/check"), ("admin", "/v1/status"):
             for host, expected in ("attacker.example", 421), ("localhost", 200), ("127.0.0.1:1", 200), ("[::1]", 200):
                 method = "POST" if listener == "http" else "GET"
@@ -421,7 +421,7 @@ class Tokens(unittest.TestCase):
                 self.assertEqual(weir.ask("POST", "/v1/check", "{}")[0], 401)
 
     def may_ask(self, weir, token):
-        """Whether who shows that token is answered: the same at all three listeners."""
+        """Returns whether a client with that token is answered: the same at all three listeners."""
         shown = {"X-Weir-Token": token} if token else {}
         answers = {weir.ask("POST", "/v1/check", '{"path": "/"}', shown)[0] == 200}
         with rls_client.connect(weir.rls, server.PATIENCE) as client:

@@ -1,4 +1,4 @@
-"""What the admin listener of a real server tells a page: live, and of its last minutes."""
+"""What the admin listener of a real server reports to a page: live, and about the last minutes."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ class Stream:
         self.connection.close()
 
     def message(self):
-        """The next one, by its fields; empty at the end."""
+        """Returns the next event by its fields; empty at the end."""
         fields = {}
         while line := self.answer.readline().decode().rstrip("\n"):
             name, _, value = line.partition(": ")
@@ -162,7 +162,7 @@ class Reading(LiveTest):
         self.assertIsNotNone(policy["last_rejected"])
 
     def test_what_the_file_on_disk_would_change(self):
-        # The files are good, and a token that is not there keeps them from taking effect.
+        # The files are valid, but a missing token keeps them from taking effect.
         config = server.LISTENERS.replace('http: {listen: "127.0.0.1:0"}', 'http: {listen: "127.0.0.1:0", token_file: none}')
         self.server.policy_file.write_text(POLICY.replace("burst: 3", "burst: 2"))
         self.server.config_file.write_text(config)
@@ -234,7 +234,7 @@ class Changing(LiveTest):
 
 
 class Shared(LiveTest):
-    """On a Redis that several nodes share."""
+    """Tests with a Redis that several nodes share."""
 
     def setUp(self):
         self.redis = self.enterContext(Redis())
@@ -242,7 +242,7 @@ class Shared(LiveTest):
         eventually(lambda: self.get("/v1/cluster")["store"]["connected"] == 1, "a connection to the store")
 
     def messages(self):
-        """Of the events about the store, the newest first."""
+        """Returns the events about the store, newest first."""
         return [event["message"] for event in self.get("/v1/events")["events"] if event["kind"] == "store"]
 
     def test_the_store_as_this_node_sees_it(self):

@@ -1,4 +1,4 @@
-"""examples/llm-gateway: Envoy meters by Weir what is known only when an answer is over."""
+"""examples/llm-gateway: Envoy uses Weir to meter usage that is known only when a response ends."""
 
 import concurrent.futures
 import importlib.util
@@ -31,7 +31,7 @@ BACKEND = load_backend()
 
 
 class Chat(BACKEND.Chat):
-    """Waits until the test lets it go on, if it says so."""
+    """Waits until the test continues it, if the request says so."""
 
     def work(self):
         super().work()
@@ -49,10 +49,10 @@ class Chat(BACKEND.Chat):
 
 class Gateway(proxy.Client):
     port_written = None
-    instead = []  # of the policy
+    instead = []  # limits of the policy
 
     def changed(self, policy):
-        """A day in place of a minute, so that no window ends within a test."""
+        """Uses a day instead of a minute, so that no window ends during a test."""
         for old, new in [("1000/min", f"{LIMIT}/day"), *self.instead]:
             self.assertIn(old, policy)
             policy = policy.replace(old, new)
@@ -74,7 +74,7 @@ class Gateway(proxy.Client):
         self.port = self.ports[self.port_written]
 
     def chat(self, words, max_tokens, stream=False, user="alice", **headers):
-        """(status, tokens that were used or the limit that denied)."""
+        """Returns (status, the tokens that were used or the limit that denied)."""
         body = {"messages": [{"content": " ".join(["word"] * words)}], "max_tokens": max_tokens, "stream": stream}
         status, _, said = self.ask("POST", "/v1/chat/completions", self.headers(user, **headers), json.dumps(body))
         if status != 200:
@@ -96,11 +96,11 @@ class Gateway(proxy.Client):
             return remaining if denied else remaining + 1  # after one more
 
     def await_left(self, expected):
-        """Envoy tells of what was used behind the answer."""
+        """Envoy reports the usage after the response."""
         eventually(lambda: self.left() == expected, f"{expected} left, not {self.left()}")
 
     def at_once(self, count, *chat, **how):
-        """The answers to so many in flight together."""
+        """Returns the responses to this many concurrent requests."""
         self.backend.gate.clear()
         with concurrent.futures.ThreadPoolExecutor(count) as pool:
             sent = [pool.submit(self.chat, *chat, **how) for _ in range(count)]

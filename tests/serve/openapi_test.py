@@ -1,5 +1,5 @@
-"""What the HTTP and the admin listener answer, held against docs/openapi.yaml, both ways: no answer has a status, a
-type or a field that the document does not have, and the document has none that no answer has shown."""
+"""Compares the responses of the HTTP and the admin listener with docs/openapi.yaml in both directions: no response has
+a status, a type or a field that the document lacks, and the document has none that no response has shown."""
 
 import http.client
 import itertools
@@ -19,7 +19,7 @@ from redis_servers import Redis
 from server import LISTENERS, PATIENCE, ROOT, VERSION, Server, eventually
 from shared_nodes import is_connected, store
 
-# A path that could be any of very many routes.
+# A path that may match any of many routes.
 ROUTES = ", ".join(f"/r{i}" for i in range(1000))
 MANY = {"path": "/r1" + "/." * 70, "ip": "192.0.2.7"}
 POLICY = f"""
@@ -57,14 +57,14 @@ limits:
 TOKEN = "a-token-of-a-listener"
 KEY = "1f" * 32
 
-# Not before a limit has been watched for five minutes. tests/frontend_admin has it.
+# Appears only after a limit has been watched for five minutes. tests/frontend_admin tests it.
 NO_SPIKE = {f"/components/schemas/Limit/properties/spike/properties/{name}"
             for name in ("since", "seconds", "rate", "past")}
-# While the store is unavailable a node accepts a report itself; these are for a store without that fallback.
+# While the store is unavailable, a node accepts a report itself; these are for a store without that fallback.
 NO_REPORT = {("http", "post", "/v1/report", "503")}
-# It takes a million of them until descriptors share states.
+# Descriptors share states only after a million of them.
 NO_FLOOD = {("admin", "post", "/v1/domains/{name}/descriptor/reset", "409")}
-# The test of what is generated waits for it.
+# The test of generated requests waits for it.
 TOO_SLOW = "408"
 
 
@@ -122,7 +122,7 @@ class Answers(unittest.TestCase):
         self.reloads(ask)
 
     def refused(self, ask):
-        """Whatever the path is."""
+        """Accepts any path."""
         for listener in "http", "admin":
             for method, path, _ in self.document.operations(listener):
                 target = SAMPLES.get(path, path)
@@ -255,7 +255,7 @@ class Answers(unittest.TestCase):
             if line.startswith(b"data: "):
                 second = json.loads(line.removeprefix(b"data: "))
                 self.document.check_value("stream", "/components/schemas/Second", second)
-                if second["limits"]:  # it is the second in which one decided
+                if second["limits"]:  # the second in which some limit decided
                     break
                 self.assertLess(time.monotonic(), deadline, "no second has a decision")
         ask(503, "GET /v1/stream")
@@ -363,7 +363,7 @@ class Answers(unittest.TestCase):
         ask.weir.policy_file.write_text(good.replace("rate: 2/h", "rate: 2/h, typo: 1"))
         ask(422, "POST /v1/reload", headers=admin)
         ask(200, "GET /v1/policy")
-        # A token that is not there keeps what the files would change from taking effect.
+        # A missing token keeps the changes in the files from taking effect.
         ask.weir.config_file.write_text(LISTENERS.replace('http: {listen: "127.0.0.1:0"}',
                                                           'http: {listen: "127.0.0.1:0", token_file: none}'))
         ask.weir.policy_file.write_text(good.replace("rate: 5/h", "rate: 4/h"))
@@ -450,7 +450,7 @@ class Answers(unittest.TestCase):
         domain(503, "POST /v1/domains/{name}/descriptor/reset", headers=domain.admin_token)
 
     def overflowing(self):
-        """Consumers share a state for want of memory."""
+        """Consumers share a state because memory is full."""
         policy = "version: 1\nlimits:\n  - {name: log, consumer_key: user, algorithm: sliding_window_log, rate: 60000/day}\n"
         ask = self.start(policy, LISTENERS + "state: {memory: 16MiB}\n")
         users = itertools.count()

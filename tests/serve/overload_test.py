@@ -1,7 +1,8 @@
-"""Load opens no gate, and a Weir that hangs stalls no request for long: each proxy, from its example as it is.
+"""Load makes no proxy let requests pass, and a hung Weir stalls no request for long. Tests each proxy with its
+unchanged example.
 
-The limit is used up. Then whatever reaches the application got there because the proxy ran out of something, and took
-that for a failure of Weir.
+The limit is exhausted. Any request that reaches the application then passed because the proxy ran out of some resource
+and treated that as a failure of Weir.
 """
 
 import asyncio
@@ -24,7 +25,8 @@ from sweep_test import LEAST, with_rate
 
 
 def h2load(port, requests, connections, streams=1, http1=False):
-    """The numbers of answers: {"2xx": 0, "4xx": 3000, ...}. `streams` is how many requests a connection has at once."""
+    """Returns the numbers of responses: {"2xx": 0, "4xx": 3000, ...}. `streams` is the number of concurrent requests
+    per connection."""
     arguments = ["-n", requests, "-c", connections, "-m", streams, *(["--h1"] if http1 else [])]
     done = subprocess.run(["h2load", *map(str, arguments), f"http://127.0.0.1:{port}/"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=4 * PATIENCE)
@@ -35,8 +37,8 @@ def h2load(port, requests, connections, streams=1, http1=False):
 
 
 def withheld_bodies(port, requests):
-    """The statuses of as many requests, which come at once and send their bodies late: those that get no answer before
-    that have passed. None for a connection that is closed without an answer."""
+    """Returns the statuses of this many concurrent requests that send their bodies late: those without an earlier
+    response have passed. None stands for a connection that was closed without a response."""
     barrier = asyncio.Barrier(requests)
 
     async def one():
@@ -91,17 +93,17 @@ class Prepared:
         self.application.reached.clear()
 
     def ask(self, client=sweep_clients.CLIENT):
-        """(status, seconds that it took)"""
+        """Returns (status, duration in seconds)."""
         began = time.monotonic()
         status = proxy.Client().ask(client=client, port=self.port)[0]
         return status, time.monotonic() - began
 
 
 class Overload(Prepared):
-    # (requests, connections, streams of each): 2,000 or more at once, if the proxy takes so many.
+    # (requests, connections, streams of each): at least 2,000 at once, if the proxy accepts that many.
     over_http2 = [(3_000, 3, 500), (10_000, 10, 500), (10_000, 50, 100)]
     over_http1 = [(6_000, 2_000)]
-    stall = 4    # seconds, at most, that a request waits for a Weir that hangs
+    stall = 4    # the maximum time in seconds that a request waits for a hung Weir
 
     def assert_shut(self, answers):
         self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
@@ -118,7 +120,7 @@ class Overload(Prepared):
 
     @contextlib.contextmanager
     def hung(self):
-        """Weir hangs in the block. 20 requests that come then are answered in time."""
+        """Suspends Weir in the block. 20 requests during that time must be answered in time."""
         self.weir.signal(signal.SIGSTOP)
         try:
             with concurrent.futures.ThreadPoolExecutor(20) as threads:
@@ -136,7 +138,7 @@ class Bypassed:
             eventually(lambda: self.ask()[0] == 200, "a request that passes")
             answers = [self.ask() for _ in range(50)]
             self.assertEqual({status for status, _ in answers}, {200})
-            # But for those that try whether Weir is back.
+            # Except those that test whether Weir is available again.
             waited = [seconds for _, seconds in answers if seconds > 0.25]
             self.assertLessEqual(len(waited), 3, waited)
 
@@ -175,7 +177,7 @@ class NginxWithFewConnections(Prepared, unittest.TestCase):
     def test_without_connections_nothing_passes(self):
         statuses = withheld_bodies(self.port, 480)
         self.assertEqual(len(self.application.reached), 0)
-        self.assertIn(500, statuses)  # it did run out
+        self.assertIn(500, statuses)  # it was exhausted
 
 
 class HAProxy(Bypassed, Overload, unittest.TestCase):
@@ -218,7 +220,7 @@ class CaddyWithFewDescriptors(Prepared, unittest.TestCase):
     def test_many_connections_leave_the_gate_shut(self):
         answers = h2load(self.port, 6_000, 900, http1=True)
         self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
-        self.assertGreater(answers["5xx"], 0)  # it did run out
+        self.assertGreater(answers["5xx"], 0)  # it was exhausted
 
 
 if __name__ == "__main__":

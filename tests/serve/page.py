@@ -1,6 +1,6 @@
 """A server and its page in a real browser.
 
-Whatever a test does, the page asks nobody but its server, and nothing is wrong in the browser's console.
+In every test, the page must contact only its own server, and the browser's console must show no errors.
 """
 
 import json
@@ -43,25 +43,25 @@ VIEWS = ["now", "limits", "limits/by-user", "consumer", "try", "policy", "cluste
 # Timeout for changes to appear on the page. Sanitized builds run several at a time.
 SOON = 2 if PATIENCE == 30 else 10
 
-# By which elements are found.
+# The ways to find elements.
 TILE = '[data-tile="{}"]'
 ROW = 'tr[data-row="{}"]'
 
 
 def admin_listener(text):
-    """weir.yaml with another admin listener."""
+    """Returns weir.yaml with another admin listener."""
     return LISTENERS.replace('admin: {listen: "127.0.0.1:0"}', f"admin: {text}")
 
 
 class PageTest(unittest.TestCase):
     CONFIG = LISTENERS
-    ACCEPTED = None  # what the console may say in this test: the browser writes there that a server refused something
+    ACCEPTED = None  # console messages that this test expects: the browser logs rejected requests there
 
     @classmethod
     def setUpClass(cls):
         cls.browser = cls.enterClassContext(Browser())
         cls.browser.resize(1920, 1080)
-        cls.browser.open("about:blank")  # what the browser's own first page asks for and says is not ours
+        cls.browser.open("about:blank")  # requests and messages of the browser's own first page are ignored
         cls.browser.requested()
         cls.browser.console()
 
@@ -78,7 +78,7 @@ class PageTest(unittest.TestCase):
         return (self.server.state_dir / "admin.token").read_text().strip()
 
     def leave(self):
-        """Closes the page, and looks at what it did."""
+        """Closes the page and verifies its requests and messages."""
         url = self.url
         self.browser.open("about:blank")
         asked = [each for each in self.browser.requested() if not each.startswith(("about:", "chrome", "data:"))]
@@ -93,14 +93,14 @@ class PageTest(unittest.TestCase):
         self.browser.await_text("#connection", "Live")
 
     def use(self, user, times=1, **more):
-        """The status of the last."""
+        """Returns the status of the last response."""
         for _ in range(times):
             question = json.dumps({"path": "/", "user": user, **more})
             status = self.server.ask("POST", "/v1/check", question)[0]
         return status
 
     def denied(self):
-        """Who was denied most, as the log calls them."""
+        """Returns the most denied consumers, with their names in the log."""
         return json.loads(self.server.ask("GET", "/v1/denied", listener="admin")[2])["denied"]
 
     def cells(self, row):

@@ -1,4 +1,4 @@
-"""The page of the admin listener: what it shows of a running server, and what an operator does by it."""
+"""The page of the admin listener: what it shows of a running server, and what an operator can do with it."""
 
 import json
 import pathlib
@@ -103,7 +103,7 @@ class Consumers(PageTest):
         eventually(lambda: '"event":"change"' in self.server.log, "a line about the change in the log")
         self.assertNotIn("alice", self.server.log)
         self.assertNotIn(self.token, self.server.log)
-        self.browser.await_text(card, "2 of 3")  # it goes on looking
+        self.browser.await_text(card, "2 of 3")  # it keeps polling
         self.leave()
         self.assertEqual([each for each in self.asked if "alice" in each], [], "a value in an address")
 

@@ -11,7 +11,7 @@ from server import PATIENCE, PROGRAM
 
 
 class Markup(PageTest):
-    """A client writes markup wherever it can write."""
+    """A client writes markup wherever it can."""
     ACCEPTED = "status of 40[04]"
     PLANTED = '<img src=x onerror="window.planted = 1"><script>window.planted = 1</script>'
 
@@ -142,7 +142,7 @@ class Keyboard(PageTest):
 
 
 class Views(PageTest):
-    """Each view as it looks; the pictures are in the build's folder, under page."""
+    """Takes a screenshot of each view, in the folder `page` of the build."""
 
     def setUp(self):
         super().setUp()
@@ -151,7 +151,7 @@ class Views(PageTest):
         self.use("mallory", 9, method="POST", path="/login", ip="203.0.113.9")
 
     def fill_in(self, view):
-        """What an operator would write there."""
+        """Types what an operator would enter."""
         if view == "consumer":
             self.browser.one("#consumer-value").write("user=user-1")
             self.browser.press("Enter")

@@ -1,7 +1,7 @@
-"""A proxy for the length of a test, from the files of its example, and what every proxy has to do.
+"""Runs a proxy for the duration of a test, from the files of its example, and tests what every proxy must do.
 
-Its example is copied to a folder of its own, with ports that are free in place of those it names. The application
-behind it answers with what it was asked.
+Its example is copied to a separate folder, with free ports instead of those it names. The application behind it returns
+the request.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from server import PATIENCE, ROOT, Server
 FIELDS = ["RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
 
 
-# Each process has ten ports of its own, below those that the system gives to connections: proxies share a port that was
+# Each process has ten ports of its own, below the ephemeral ports. Otherwise two proxies could share a port that was
 # free to both (SO_REUSEPORT), and one would get the other's requests.
 PORTS = itertools.cycle(range(10_000 + os.getpid() % 2_000 * 10, 10_000 + os.getpid() % 2_000 * 10 + 10))
 
@@ -73,7 +73,7 @@ class Application(http.server.ThreadingHTTPServer):
     daemon_threads = True
     asked = 0
 
-    def handle_error(self, *_):  # proxies reset connections that they have no more use for
+    def handle_error(self, *_):  # proxies reset connections that they no longer need
         pass
 
 
@@ -95,8 +95,8 @@ TIMEOUTS = re.compile(r"(?m)((?:connect_timeout:|cluster: \w+, timeout:|^ +timeo
 
 
 def adapted(text, ports, patience=PATIENCE):
-    """An example's file for a test: other ports (`ports`: those that are written -> those to use), and that many
-    seconds of patience with Weir, for the machine may be busy; none leaves the example's own."""
+    """Returns an example's file for a test, with other ports (`ports`: those in the file -> those to use), and with
+    this many seconds as the timeout for Weir, because the machine may be busy; None keeps the example's own timeout."""
     if patience:
         text = TIMEOUTS.sub(rf"\g<1>{patience}s", text)
         text = text.replace("timeout = 500 --", f"timeout = {patience}000 --")
@@ -104,16 +104,16 @@ def adapted(text, ports, patience=PATIENCE):
 
 
 def served(example, directory, policy="policy.yaml", changed=lambda policy: policy):
-    """A server by the example's own files, but for the ports, and the policy as `changed` has it."""
+    """A server with the example's own files, except for the ports, and with the policy changed by `changed`."""
     config = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", (ROOT / "examples" / example / "weir.yaml").read_text())
     return Server(changed((ROOT / "examples" / example / policy).read_text()), config, directory)
 
 
 @contextlib.contextmanager
 def running(example, command, ports, awaited, instead=None, patience=PATIENCE):
-    """The example's proxy, started by `command` in a copy of its folder; ends when the block does.
+    """The example's proxy, started by `command` in a copy of its folder; it ends with the block.
 
-    `instead` is what to replace in its files, and by what.
+    `instead` lists replacements in its files.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = pathlib.Path(parent) / example
@@ -143,10 +143,10 @@ def running(example, command, ports, awaited, instead=None, patience=PATIENCE):
 
 
 class Client:
-    """Asks through the proxy on self.port, by default from an address that is not Weir's to trust."""
+    """Sends requests through the proxy on self.port, by default from an address that Weir does not trust."""
 
     def ask(self, method="GET", target="/", headers=None, body=None, client="127.0.0.2", port=None):
-        """(status, headers, body) of a request from that address."""
+        """Returns (status, headers, body) of a request from that address."""
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, PATIENCE, (client, 0))
         with contextlib.closing(connection):
             connection.request(method, target, body, {"Host": "shop.example.com", **(headers or {})})
@@ -154,7 +154,7 @@ class Client:
             return answer.status, answer.headers, answer.read().decode()
 
     def exhaust(self, method="GET", target="/", times=10, **how):
-        """Sends requests that pass."""
+        """Sends requests that must pass."""
         self.assertEqual([self.ask(method, target, **how)[0] for _ in range(times)], [200] * times)
 
     def assert_denied(self, answer, limit, within=60):
@@ -173,8 +173,8 @@ class Client:
 
 
 class Example(Client):
-    """The example as it is, or with something else `instead`. Weir, the proxy and the application run for the length of
-    a test."""
+    """The example unchanged, or with the replacements in `instead`. Weir, the proxy and the application run for the
+    duration of a test."""
 
     example = None
     command = None
@@ -193,7 +193,8 @@ class Example(Client):
 
 
 class Contract:
-    """What clients of a proxy that asks Weir may rely on. The policy: 3 POST /orders/{id} a minute, 10 of anything."""
+    """What clients of every proxy can rely on. The policy allows 3 POST /orders/{id} per minute, and 10 requests of any
+    kind."""
 
     def test_requests_pass_with_fields_until_the_limit_and_are_then_denied(self):
         for left in reversed(range(10)):
@@ -263,7 +264,7 @@ class Contract:
 
 
 class MissingIdentity:
-    """What becomes of a request that has nothing for its limit to count by, where the policy denies such."""
+    """Tests a request without the key of its limit, if the policy denies such requests."""
 
     status = 403
 

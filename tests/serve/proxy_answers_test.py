@@ -1,7 +1,7 @@
-"""What each proxy does with each answer of Weir's is as docs/proxies.md says.
+"""Tests that each proxy handles each answer of Weir as docs/proxies.md describes.
 
-The tables of that page are tried one row after the other, on the proxies of examples/, with a Weir that gives the
-answer in question: first as the example is, then as it is if it shall let nothing pass unevaluated.
+The rows of the tables on that page are tested with the proxies of examples/, and a stand-in for Weir that gives the
+answer in question: first with the unchanged example, then with its closed setting.
 """
 
 import concurrent.futures
@@ -19,11 +19,11 @@ import proxy
 from server import ROOT
 
 STATUS = re.compile(r"`(\d{3})`")
-LINGER = 2  # seconds that a proxy waits for Weir
+LINGER = 2  # the time in seconds that a proxy waits for Weir
 
 
 class Weir(socketserver.ThreadingTCPServer):
-    """Gives one answer to all: bytes; nothing, and closes (b""); nothing, and does not (None)."""
+    """Gives the same answer to all requests: bytes; nothing, and closes (b""); nothing, and stays open (None)."""
 
     daemon_threads = True
 
@@ -50,7 +50,7 @@ class Answer(socketserver.StreamRequestHandler):
 
 
 def http_answer(status):
-    """With a body, which nginx reads from a field."""
+    """Returns an answer with a body, which nginx reads from a header field."""
     fields = [b"Connection: close", b"Retry-After: 7", b"X-Weir-Problem: said", b"Content-Length: 4"]
     return b"\r\n".join([b"HTTP/1.1 %d Said" % status, *fields, b"", b"said"])
 
@@ -69,7 +69,7 @@ def weir():
 
 
 class RateLimitService(grpc.GenericRpcHandler):
-    """Gives one answer to all: a message's bytes, a gRPC status, or none. It says of itself that it is healthy."""
+    """Gives the same answer to all calls: the bytes of a message, a gRPC status, or none. Reports itself as healthy."""
 
     def __init__(self):
         self.answer = b""
@@ -103,7 +103,8 @@ def rate_limit_service():
 
 
 def tables():
-    """For each proxy of the page its rows: (cell of the answer, cell of the outcome, and if it fails closed)."""
+    """Returns the rows of each proxy on the page: (cell of the answer, cell of the outcome, cell of the closed
+    outcome)."""
     text = (ROOT / "docs" / "proxies.md").read_text()
     found = {}
     for heading, below in re.findall(r"(?ms)^## (.*?)\n(.*?)(?=^## |\Z)", text):
@@ -112,7 +113,7 @@ def tables():
     return found
 
 
-# The words of the first column that are not statuses, and what they stand for.
+# The words in the first column that are not statuses, and their meanings.
 OTHERWISE = {"no answer in time": None, "closes the connection": b"", "not HTTP": b"said\r\n\r\n"}
 CODES = {"OK": b"\x08\x01", "OVER_LIMIT": b"\x08\x02", "UNKNOWN": b""}
 
@@ -123,11 +124,11 @@ class Page(proxy.Client):
     command = None
     awaited = 8000
     listener = 8000
-    closed = None    # what to replace, and by what, so that it lets nothing pass unevaluated
+    closed = None    # the replacements that make it let nothing pass unevaluated
     told = (["7"], "said")    # Retry-After and the body of a 429
 
     def answers_of(self, cell):
-        """(name, answer) of the words in a row's first cell."""
+        """Returns (name, answer) of the words in a row's first cell."""
         named = [(word, http_answer(int(word))) for word in STATUS.findall(cell)]
         return named + [(word, answer) for word, answer in OTHERWISE.items() if word in cell]
 
@@ -162,8 +163,8 @@ class Page(proxy.Client):
         self.assertGreater(tried, 8)
 
     def check_absent(self, column, instead):
-        """Nothing listens where Weir should."""
-        row = next(row for row in tables()[self.heading] if "not there" in row[0])
+        """Nothing listens on Weir's port."""
+        row = next(row for row in tables()[self.heading] if "not running" in row[0])
         with proxy.application() as application:
             ports = {port: proxy.free_port() for port in (8000, 8001, 8002, 8080, 8081)}
             with proxy.running(self.example, self.command, ports | {9000: application.server_port}, ports[self.awaited],

@@ -1,5 +1,5 @@
-"""deploy/proto/weir.proto, from which a client asks without reflection: it compiles, by Debian's protoc and by that of
-Python's clients, it has what the listener tells of itself, and a client that is made of it talks to the listener."""
+"""deploy/proto/weir.proto, for clients without reflection: it compiles with Debian's protoc and with that of the Python
+clients, matches the listener's reflection, and a client generated from it works with the listener."""
 
 import pathlib
 import subprocess
@@ -25,7 +25,7 @@ HEALTH, QUOTA = "grpc.health.v1.Health", "envoy.service.rate_limit_quota.v3.Rate
 
 
 def compiled(*command):
-    """The descriptors of weir.proto and of all that it imports, by file."""
+    """Returns the descriptors of weir.proto and of all its imports, by file."""
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "set"
         subprocess.run([*command, f"-I{PROTOS}", "--include_imports", f"--descriptor_set_out={made}", "weir.proto"], check=True)
@@ -38,7 +38,7 @@ class Published(unittest.TestCase):
         well_known = pathlib.Path(grpc_tools.__file__).parent / "_proto"
         cls.files = compiled(sys.executable, "-m", "grpc_tools.protoc", f"-I{well_known}")
         cls.pool = descriptor_pool.DescriptorPool()
-        for file in cls.files.values():  # those that are imported come first
+        for file in cls.files.values():  # imported files come first
             cls.pool.Add(file)
 
     def setUp(self):

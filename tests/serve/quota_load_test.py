@@ -1,6 +1,6 @@
-"""One stream with as many buckets as the quota service takes, beside ordinary rate limit calls.
+"""One stream with the maximum number of buckets of the quota service, together with ordinary rate limit calls.
 
-How long calls waited is printed, and not asserted: it depends on the machine.
+The latency of calls is printed but not asserted, because it depends on the machine.
 """
 
 import re
@@ -17,7 +17,7 @@ from server import PATIENCE, Server, eventually
 
 BUCKETS = 16_384
 STREAM_QUOTAS = "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas"
-# A client may choose the path, and so has as many buckets as it likes.
+# A client may choose the path, and so can have any number of buckets.
 POLICY = """
 version: 1
 limits:
@@ -26,7 +26,7 @@ limits:
 
 
 def reports(buckets):
-    """A RateLimitQuotaUsageReports about so many buckets, as a message of gRPC."""
+    """Returns a RateLimitQuotaUsageReports about this many buckets, as a gRPC message."""
     message = field(1, "weir")
     for number in range(buckets):
         entry = field(1, "path") + field(2, f"/api/{number}")
@@ -35,7 +35,7 @@ def reports(buckets):
 
 
 class QuotaStream:
-    """A stream on a connection of its own, which is told to send whatever it likes."""
+    """A stream on its own connection, which sends whatever the test requests."""
 
     def __init__(self, place):
         self.connection = socket.create_connection(place, timeout=PATIENCE)
@@ -69,7 +69,7 @@ class QuotaStream:
 
 
 class Calls:
-    """ShouldRateLimit, one call after the other, until it ends."""
+    """Calls ShouldRateLimit repeatedly, until it ends."""
 
     def __init__(self, place):
         self.waited = []
@@ -86,7 +86,7 @@ class Calls:
             time.sleep(0.0005)
 
     def take_longest(self):
-        """Of those since the last time, in ms."""
+        """Returns the latencies since the last call, in ms."""
         taken, self.waited = self.waited, []
         return 1000 * max(taken)
 

@@ -1,6 +1,6 @@
-"""Envoy's rate_limit_quota filter, from examples/envoy-quota: three Envoys enforce their parts of one limit.
+"""Envoy's rate_limit_quota filter, from examples/envoy-quota: three Envoys each enforce a part of one limit.
 
-WEIR_ENVOY names the program, if it is not where script/setup puts it.
+WEIR_ENVOY names the program, if script/setup did not install it.
 """
 
 import http.client
@@ -17,13 +17,13 @@ import proxy
 from envoy_test import ENVOY
 from server import PATIENCE, ROOT, eventually
 
-RATE, BURST = 60, 120  # of the example's policy
-REPORT_EVERY = 5       # seconds: Envoy 1.38 has that as a constant, whatever its configuration says
-MEASURED = 3           # seconds, for a rate
+RATE, BURST = 60, 120  # from the example's policy
+REPORT_EVERY = 5       # seconds: a constant in Envoy 1.38, regardless of its configuration
+MEASURED = 3           # seconds over which a rate is measured
 
 
 class Demand:
-    """Requests to one Envoy, so many a second, over a few connections; keeps when they were admitted."""
+    """Sends requests to one Envoy at a fixed rate, over a few connections, and records when they were admitted."""
 
     CONNECTIONS = 8
 
@@ -40,7 +40,7 @@ class Demand:
     def _run(self, due):
         connection = None
         while not self._ended.wait(max(0, due - time.monotonic())):
-            due = max(due + self.CONNECTIONS / self.rate, time.monotonic() - 0.1)  # what was missed is not made up for
+            due = max(due + self.CONNECTIONS / self.rate, time.monotonic() - 0.1)  # missed requests are not made up for
             connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
             try:
                 connection.request("GET", "/api/")
@@ -55,7 +55,7 @@ class Demand:
             connection.close()
 
     def since(self, moment):
-        """How many were admitted."""
+        """Returns how many were admitted."""
         return sum(each > moment for each in list(self.admitted))
 
     def end(self):
@@ -65,8 +65,8 @@ class Demand:
 
 
 def highest_level(admitted):
-    """Of a bucket that leaks at the rate, and that all that was admitted is poured into: so in every stretch of time T
-    there were at most as many as this and T x rate."""
+    """Returns the maximum level of a bucket that leaks at the rate and receives all admitted requests: in every period
+    T, at most this plus T x rate were admitted."""
     level, at, highest = 0.0, 0.0, 0.0
     for moment in sorted(admitted):
         level = max(0.0, level - (moment - at) * RATE) + 1
@@ -101,13 +101,13 @@ class Quotas(unittest.TestCase):
         return int(re.search(rf"^{name} (\d+)$", page, re.MULTILINE)[1])
 
     def rates(self):
-        """Of what each Envoy admits, over the next seconds."""
+        """Returns the rate that each Envoy admits over the next seconds."""
         begun = time.monotonic()
         eventually(lambda: time.monotonic() >= begun + MEASURED, "the time to measure")
         return [demand.since(begun) / MEASURED for demand in self.demands]
 
     def await_rates(self, expected, within, what):
-        """Returns when each Envoy admits what it is expected to; fails if that has not begun after `within` seconds."""
+        """Returns when each Envoy admits what is expected; fails if that has not begun after `within` seconds."""
         begun = time.monotonic()
         rates = self.rates()
         while not all(low <= rate <= high for rate, (low, high) in zip(rates, expected)):

@@ -1,4 +1,4 @@
-"""Receipts: reserved at one node and settled once at another, also if nodes or Redis die in between."""
+"""Receipts: reserved at one node and settled once at another, even if nodes or Redis fail in between."""
 
 import json
 import os
@@ -29,7 +29,7 @@ limits:
 
 
 def post(node, path, body):
-    """(status, what the JSON says)"""
+    """Returns (status, parsed JSON)."""
     status, _, text = node.ask("POST", f"/v1/{path}", json.dumps(body))
     return status, json.loads(text)
 
@@ -39,7 +39,7 @@ def reserve(node, cost, user="ada", path="/chat", **more):
 
 
 def results(answer):
-    """{limit: result}, of what was done with a receipt."""
+    """Returns {limit: result} of an operation on a receipt."""
     status, told = answer
     assert status in (200, 503), answer
     return {one["limit"]: one["result"] for one in told["limits"]}
@@ -50,7 +50,7 @@ def settle(node, receipt, actual):
 
 
 def left(node, user="ada"):
-    """{limit: what is left}"""
+    """Returns {limit: remaining units}."""
     told = post(node, "report", {"path": "/chat", "user": user, "cost": 0})[1]
     return {one["limit"]: one["remaining"] for one in told["limits"]}
 
@@ -64,7 +64,7 @@ class ReceiptsTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def key_file(self, *keys):
-        """`receipts` of weir.yaml, with a file of these keys."""
+        """Returns `receipts` of weir.yaml, with a file of these keys."""
         path = self.folder / "receipts.keys"
         path.touch(mode=0o600)
         path.write_text("# the first seals\n" + "".join(key + "\n" for key in keys))
@@ -182,7 +182,7 @@ class SharedTest(ReceiptsTest):
         self.nodes = self.enterContext(Nodes(POLICY, urls, sections=self.sections, **settings))
 
     def node_to_kill(self, servers=1):
-        """One more, which no `with` expects to end well."""
+        """Starts another server, which no `with` block expects to end cleanly."""
         folder = self.folder / "killed"
         folder.mkdir()
         node = Server(POLICY, store(self.urls, timeout="10s") + self.sections, folder)
@@ -247,7 +247,7 @@ class Shared(SharedTest):
 
 
 class ALog(unittest.TestCase):
-    """Its receipts lie in a value of their own. Two nodes and a Redis for all tests, of which each has its user."""
+    """Its receipts are in a separate value. All tests share two nodes and a Redis; each test has its own user."""
 
     @classmethod
     def setUpClass(cls):
@@ -335,8 +335,8 @@ class ALog(unittest.TestCase):
 
 class InACluster(SharedTest):
     def test_a_settle_that_was_cut_off_is_repeated_and_counts_once(self):
-        """The two limits are in slots of different masters. One of these stands still while a node settles, and the
-        node dies when the other limit is settled."""
+        """The two limits are in slots of different masters. One master is suspended while a node settles, and the node
+        is killed once the other limit is settled."""
         cluster = self.enterContext(Cluster(node_timeout=30_000))
         self.start(cluster.urls[:2], count=1, servers=3)
         node = self.node_to_kill(servers=3)
@@ -371,7 +371,7 @@ class InACluster(SharedTest):
         return key
 
     def apart(self, cluster):
-        """A user, the master of its tokens, and another one, which has the team's."""
+        """Returns a user, the master of its tokens, and another master, which has the team's."""
         for number in range(32):
             user = f"u{number}"
             left(self.nodes[0], user)

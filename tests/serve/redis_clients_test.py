@@ -1,4 +1,4 @@
-"""The clients that people have, against the Redis protocol's listener, with no special settings.
+"""Common Redis clients with the Redis protocol's listener, without special settings.
 
 Run as FILE PROGRAM VERSION [unittest's arguments]. WEIR_NODE_MODULES names the folder in which `npm install` has put what
 node/package.json lists, if it is not where script/setup puts it.

@@ -1,8 +1,8 @@
 """Real Redis servers for the length of a test: one alone, with replicas, under Sentinels, or as a cluster.
 
     with Redis("--maxmemory", "10mb") as redis:             # one; `redis.url` is for weir.yaml
-        redis.ask("SET", "a", 1)                            # a command on a connection of its own
-        redis.kill()                                        # SIGKILL; restart() starts it again, empty, in its place
+        redis.ask("SET", "a", 1)                            # sends a command on a separate connection
+        redis.kill()                                        # SIGKILL; restart() starts it empty, at the same address
     with Redis() as master, Redis(replica_of=master) as replica, Sentinels(master) as sentinels:
         replica.await_replica()
         sentinels.ask("SENTINEL", "FAILOVER", sentinels.name)
@@ -34,7 +34,7 @@ PROGRAM = os.environ.get("WEIR_REDIS_SERVER", "redis-server")
 
 
 def free_port():
-    """A free port. Below 32768, so that no outgoing connection takes it."""
+    """Returns a free port below 32768, so that no outgoing connection takes it."""
     while True:
         port = random.randrange(10_000, 32_000)
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ def free_cluster_port():
 
 
 def slot_of(key):
-    """The slot of a key in a cluster: of what is between its first braces, if it has any."""
+    """Returns the slot of a key in a cluster: of the text between its first braces, if it has any."""
     begin = key.find("{")
     end = key.find("}", begin + 1)
     tag = key[begin + 1:end] if begin >= 0 and end > begin + 1 else key
@@ -60,9 +60,9 @@ def slot_of(key):
 
 
 class Redis:
-    """A server that answers from when it is made until the end of a `with`.
+    """A server that answers from its creation to the end of a `with` block.
 
-    `options` are as on the command line, and come last. With `password` the server asks for it, and ask() gives it.
+    `options` are those of the command line, and come last. With `password` the server requires it, and ask() sends it.
     """
 
     def __init__(self, *options, replica_of=None, password=None, port=None, host=HOST):
@@ -106,46 +106,46 @@ class Redis:
             return client.ask(*words)
 
     def info(self, section="default"):
-        """INFO, as a dictionary."""
+        """Returns INFO as a dictionary."""
         lines = self.ask("INFO", section).splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
     def role(self):
-        """`master` or `slave`; None while it does not say: who changes it closes all connections."""
+        """Returns `master` or `slave`; None while the server does not answer: a role change closes all connections."""
         try:
             return self.ask("ROLE")[0]
         except OSError:
             return None
 
     def await_replica(self):
-        """Returns when this one has all that its master has."""
+        """Returns when this replica has everything that its master has."""
         eventually(lambda: self.info("replication")["master_link_status"] == "up", "a replica that follows its master")
 
     def answers(self):
         try:
             return self.ask("PING") == "PONG"
-        except (OSError, resp_client.ReplyError):  # it is not there yet, or it loads
+        except (OSError, resp_client.ReplyError):  # it has not started, or is loading
             return False
 
     def is_alive(self):
         return self.process is not None and self.process.poll() is None
 
     def pause(self):
-        """It stands still, with its connections, until resume()."""
+        """Suspends the server, but keeps its connections, until resume()."""
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
-        """It is gone, with its connections, when this returns."""
+        """When this returns, the server and its connections are gone."""
         if self.is_alive():
             self.process.kill()
         if self.process:
             self.process.wait(PATIENCE)
 
     def restart(self):
-        """In its place and with its options, and without its data."""
+        """Starts it again at the same address with the same options, without its data."""
         self.kill()
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *self._command()],
@@ -169,7 +169,7 @@ class Redis:
 
 
 class Sentinel(Redis):
-    """One that watches `master` and calls it `name`."""
+    """A Sentinel that watches `master` under the name `name`."""
 
     def __init__(self, master, name, quorum, down_after):
         self._text = (f"sentinel monitor {name} {master.host} {master.port} {quorum}\n"
@@ -186,7 +186,7 @@ class Sentinel(Redis):
 
 
 class Sentinels:
-    """Three of them, who know each other and the master's replicas. `down_after` is in milliseconds."""
+    """Three Sentinels that know each other and the master's replicas. `down_after` is in milliseconds."""
 
     def __init__(self, master, name="mymaster", count=3, down_after=500, replicas=1):
         self.name = name
@@ -210,12 +210,12 @@ class Sentinels:
         return self.all[0].ask(*words)
 
     def master_port(self):
-        """What all of them say; None while they differ."""
+        """Returns what all of them report; None while they differ."""
         told = {each.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.name)[1] for each in self.all if each.is_alive()}
         return int(told.pop()) if len(told) == 1 else None
 
     def await_master(self, redis):
-        """Returns when all of them, and it itself, say that `redis` is the master."""
+        """Returns when all of them, and `redis` itself, report that it is the master."""
         eventually(lambda: self.master_port() == redis.port and redis.role() == "master", "another master")
 
     def close(self):
@@ -231,7 +231,7 @@ class Sentinels:
 class Cluster:
     """Masters that share the slots evenly, and a replica for each: replicas[i] is that of masters[i].
 
-    The two lists stay as they were made, whatever happens to the cluster; owner() asks who has a slot. `node_timeout`
+    The two lists do not change, whatever happens to the cluster; owner() queries which node has a slot. `node_timeout`
     is in milliseconds.
     """
 
@@ -277,12 +277,12 @@ class Cluster:
         return [node for node in self.nodes if node.is_alive()]
 
     def _table(self, node):
-        """CLUSTER NODES: the words of each line, without nodes that did not shake hands yet."""
+        """Returns CLUSTER NODES: the words of each line, without nodes whose handshake is incomplete."""
         lines = [line.split() for line in node.ask("CLUSTER", "NODES").splitlines()]
         return [words for words in lines if "handshake" not in words[2]]
 
     def is_whole(self, node):
-        """Whether `node` knows an owner that answers for every slot, and a replica for each who was not killed."""
+        """Returns whether `node` knows a live owner for every slot, and a replica for each node that was not killed."""
         told = dict(line.split(":", 1) for line in node.ask("CLUSTER", "INFO").splitlines())
         roles = [words[2].split(",") for words in self._table(node)]
         replicas = sum("slave" in role and "fail" not in role for role in roles)
@@ -291,7 +291,7 @@ class Cluster:
             replicas >= len(self.replicas) - dead
 
     def owner(self, slot, told_by=None):
-        """The node that has it, as another says."""
+        """Returns the node that has the slot, according to another node."""
         table = (told_by or self.living[0]).ask("CLUSTER", "SLOTS")
         for first, last, master, *_ in table:
             if first <= slot <= last:
@@ -299,15 +299,15 @@ class Cluster:
         return None
 
     def await_owner(self, slot, node):
-        """Returns when all who live say that `node` has the slot."""
+        """Returns when all live nodes report that `node` has the slot."""
         eventually(lambda: all(self.owner(slot, each) is node for each in self.living), f"slot {slot} elsewhere")
 
     def await_whole(self):
         eventually(lambda: all(self.is_whole(node) for node in self.living), "a cluster that is whole again")
 
     def move_slot(self, slot, target, meanwhile=lambda: None):
-        """With its keys, one by one, as redis-cli does. `meanwhile` is called before they move, and when they have:
-        then the slot's old owner sends who asks for them on to the new one."""
+        """Moves the slot with its keys, one by one, as redis-cli does. The callback is called before they move, and
+        again when they have moved: then the slot's old owner redirects requests for them to the new one."""
         source = self.owner(slot)
         target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[source])
         source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", self.ids[target])

@@ -1,4 +1,4 @@
-"""Envoy's rate limit service asked over HTTP/2 frames made by hand, so that they can also be made wrong."""
+"""Calls Envoy's rate limit service with hand-made HTTP/2 frames, so that they can also be invalid."""
 
 import socket
 import struct
@@ -14,7 +14,8 @@ def frame(kind, flags=0, stream=0, payload=b""):
 
 
 def head(path=SHOULD_RATE_LIMIT, **more):
-    """A block of header fields, as literals that no table keeps. Names and values have fewer than 127 bytes."""
+    """Returns a block of header fields, as literals that are not indexed. Names and values have fewer than 127 bytes.
+    """
     fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": "127.0.0.1", "te": "trailers",
               "content-type": "application/grpc", **more}
     text = b""
@@ -39,7 +40,7 @@ def field(number, value):
 
 
 def fields(message):
-    """{number: [value, ...]}"""
+    """Returns {number: [value, ...]}."""
     found = {}
     at = 0
 
@@ -64,14 +65,14 @@ def fields(message):
 
 
 def request(entries, hits=1, domain="weir"):
-    """A RateLimitRequest of one descriptor."""
+    """Returns a RateLimitRequest with one descriptor."""
     descriptor = b"".join(field(1, field(1, key) + field(2, value)) for key, value in entries.items())
     descriptor += field(3, field(1, hits) if hits else b"")
     return field(1, domain) + field(2, descriptor)
 
 
 class Answer:
-    """What a client of the service sees of one descriptor."""
+    """The status of one descriptor, as a client sees it."""
 
     def __init__(self, message):
         told = fields(message)
@@ -89,7 +90,7 @@ class Answer:
 
 
 class RlsClient:
-    """One connection. Calls are made one after the other; `stream` is that of the last, if there was one."""
+    """One connection. Calls are sequential; `stream` is that of the last call, if there was one."""
 
     def __init__(self, connection, stream=None):
         self.connection = connection
@@ -125,7 +126,7 @@ class RlsClient:
         return header[3], header[4], stream, self._take(int.from_bytes(header[:3], "big"))
 
     def receive(self):
-        """The message that answers the last call."""
+        """Returns the message that answers the last call."""
         body = b""
         while True:
             kind, flags, stream, payload = self.read_frame()

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal, and what that shows: the few escape sequences that `weir top` uses, no others."""
+"""Runs a program in a pseudo-terminal and interprets its output: only the few escape sequences that `weir top` uses."""
 
 import fcntl
 import os
@@ -17,14 +17,14 @@ SEQUENCE = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])")
 
 
 class Screen:
-    """What a terminal of that size shows."""
+    """The contents of a terminal of that size."""
 
     def __init__(self, columns, rows):
         self.is_other = False  # the alternate screen
         self.has_cursor = True
-        self.inks = set()  # colours and the like, by their codes
-        self.unknown = []  # what is no sequence that it knows
-        self.beyond = []  # what did not fit
+        self.inks = set()  # colours and other attributes, by their codes
+        self.unknown = []  # unknown sequences
+        self.beyond = []  # text that did not fit
         self.resize(columns, rows)
 
     def resize(self, columns, rows):
@@ -98,7 +98,7 @@ class Screen:
 
 
 class Terminal:
-    """A program that has a terminal of its own. Its settings are compared at the end with those of the start."""
+    """A program in its own terminal, whose settings are compared at the end with those of the start."""
 
     def __init__(self, *arguments, columns=80, rows=24, environment=None):
         self.leader, self.follower = pty.openpty()
@@ -119,7 +119,7 @@ class Terminal:
         fcntl.ioctl(self.leader, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def resize(self, columns, rows):
-        """The kernel tells the program by SIGWINCH."""
+        """The kernel notifies the program with SIGWINCH."""
         self.screen.resize(columns, rows)
         self.set_size(columns, rows)
 
@@ -136,7 +136,7 @@ class Terminal:
         return True
 
     def until(self, condition, what):
-        """Reads until the condition holds for the screen."""
+        """Reads until the condition is true for the screen."""
         deadline = time.monotonic() + server.PATIENCE
         while not (found := condition(self.screen)):
             if time.monotonic() > deadline:
@@ -148,12 +148,12 @@ class Terminal:
         return self.until(lambda screen: all(part in screen.text for part in parts), f"{parts}")
 
     def line(self, beginning):
-        """The line that begins so."""
+        """Returns the line that begins with this text."""
         found = self.until(lambda screen: [line for line in screen.lines if line.startswith(beginning)], beginning)
         return found[0]
 
     def end(self):
-        """The exit code, once all that it wrote was read."""
+        """Returns the exit code, after all output was read."""
         deadline = time.monotonic() + server.PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read(0.05)

@@ -1,4 +1,4 @@
-"""A `weir serve` for the length of a test, on ports that the system chose.
+"""Runs `weir serve` for the duration of a test, on ports that the system chose.
 
 A test of the server is run as FILE PROGRAM VERSION [unittest's arguments].
 """
@@ -31,7 +31,7 @@ listeners:
 
 
 def eventually(condition, what):
-    """Returns what `condition` gives as soon as that is true; `what` is what was awaited."""
+    """Returns the result of `condition` as soon as it is true; `what` describes what was awaited."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         if time.monotonic() > deadline:
@@ -41,7 +41,8 @@ def eventually(condition, what):
 
 
 class Server:
-    """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by listener."""
+    """Started on construction, stopped at the end of a `with` block. Its addresses are (host, port) pairs by listener.
+    """
 
     def __init__(self, policy, config=LISTENERS, directory=None, environment=None, arguments=()):
         self._temporary = None if directory else tempfile.TemporaryDirectory()
@@ -76,7 +77,7 @@ class Server:
         raise AssertionError(f"it did not start, and ended with {code}: {self.log}")
 
     def ask(self, method, path, body=None, headers=None, listener="http"):
-        """One request on a connection of its own: (status, headers, body)."""
+        """Sends one request on its own connection. Returns (status, headers, body)."""
         connection = http.client.HTTPConnection(*getattr(self, listener), timeout=PATIENCE)
         try:
             connection.request(method, path, body, headers or {})
@@ -94,7 +95,7 @@ class Server:
 
     @property
     def resident(self):
-        """Bytes of memory in use."""
+        """Returns the bytes of memory in use."""
         pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * resource.getpagesize()
 
@@ -103,7 +104,7 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def await_log(self, text):
-        """Returns when the log has it."""
+        """Returns when the log contains the text."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.log:
             if time.monotonic() > deadline or self.process.poll() is not None:
@@ -119,7 +120,7 @@ class Server:
         self._close()
 
     def stop(self):
-        """The exit code."""
+        """Returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(PATIENCE)

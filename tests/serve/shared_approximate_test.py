@@ -24,8 +24,8 @@ ALGORITHMS = {
 }
 
 
-# Windows are compared with exact ones: of a demand that stalls they do not admit all of their limit either, and of a
-# steady one a counter does not.
+# Windows are compared with exact ones: with a demand that stalls, exact windows do not admit all of their limit either,
+# and with a steady one a counter does not.
 EXACT = {"window": "fixed_window", "counter": "sliding_window_counter"}
 REFERENCE = "".join(f"  - {{name: exact-{name}, routes: [/exact-{name}], consumer_key: user, algorithm: {algorithm}, "
                     "rate: 1000/s}\n" for name, algorithm in EXACT.items())
@@ -40,7 +40,7 @@ def policy(per):
 
 
 class Demand:
-    """Twice each limit, by 64 clients on all nodes, each with a connection of its own."""
+    """Sends twice each limit from 64 clients to all nodes, each on its own connection."""
 
     def __init__(self, nodes):
         self._stack = contextlib.ExitStack()
@@ -56,7 +56,7 @@ class Demand:
         self._stack.close()
 
     def run(self, seconds):
-        """How many of each limit were admitted a second."""
+        """Returns how many of each limit were admitted per second."""
         admitted = dict.fromkeys(ASKED, 0)
         begin = time.monotonic()
         while (now := time.monotonic()) - begin < seconds:

@@ -13,13 +13,13 @@ from server import LISTENERS, PATIENCE, eventually
 
 
 def stored_in(url, **more):
-    """weir.yaml for one loop and that Redis; `more` are fields of `store.redis`."""
+    """Returns weir.yaml for one loop and that Redis; `more` are fields of `store.redis`."""
     fields = "".join(f", {name}: {value}" for name, value in more.items())
     return f'{LISTENERS}loops: 1\nstore: {{redis: {{urls: ["{url}"]{fields}}}}}\n'
 
 
 class Metrics:
-    """The page at one moment."""
+    """The metrics at one instant."""
 
     def __init__(self, weir):
         page = weir.ask("GET", "/metrics", listener="admin")[2]
@@ -29,7 +29,7 @@ class Metrics:
         return self._values[name]
 
     def _by_label(self, family):
-        """{label's value: number} of a family with one label, without those that are 0."""
+        """Returns {label's value: number} of a family with one label, without zeros."""
         found = {re.match(family + r'\{\w+="(.*)"\}', name): value for name, value in self._values.items() if value}
         return {label[1]: value for label, value in found.items() if label}
 
@@ -51,9 +51,9 @@ class Metrics:
 
 
 class Caller:
-    """Asks through one connection, and remembers the slowest answer (in seconds).
+    """Sends requests through one connection, and records the slowest answer (in seconds).
 
-    The policy has a limit `closed` on /closed by user, which is closed while Redis is away.
+    The policy has a limit `closed` on /closed by user, which is closed while Redis is unavailable.
     """
 
     def __init__(self, weir):
@@ -72,7 +72,7 @@ class Caller:
         self.slowest = max(self.slowest, time.monotonic() - began)
 
     def ask(self, limit, user):
-        """The verdict: 200 or 429, and nothing else."""
+        """Returns the verdict: 200 or 429, and nothing else."""
         with self._timed():
             self._connection.request("POST", "/v1/check", json.dumps({"path": "/" + limit, "user": user}))
             answer = self._connection.getresponse()
@@ -85,7 +85,7 @@ class Caller:
         return self.ask(limit, user)["admitted"]
 
     def left(self, limit, user):
-        """What this request leaves."""
+        """Returns what remains after this request."""
         return self.ask(limit, user)["remaining"]
 
     def passes_resp(self, limit, user):
@@ -97,11 +97,11 @@ class Caller:
             return client.ask({"path": "/" + limit, "user": user}).admitted
 
     def is_shared(self):
-        """Whether Redis decides: without it, all requests are denied here."""
+        """Returns whether Redis decides: without it, all requests are denied here."""
         return self.passes("closed", next(self._fresh))
 
     def await_shared(self):
-        """Returns when Redis decides, and goes on to: the seconds until it did for the first time."""
+        """Returns when Redis decides continuously: the seconds until it first did."""
         began = time.monotonic()
         eventually(self.is_shared, "a decision of Redis")
         took = time.monotonic() - began

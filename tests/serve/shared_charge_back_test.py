@@ -37,7 +37,7 @@ class ChargeBack(unittest.TestCase):
         self.await_shared()
 
     def use(self, caller, times):
-        """Asks everywhere as alice: how many passed, by limit."""
+        """Sends requests of alice to all limits. Returns how many passed, by limit."""
         return {limit: sum(caller.passes(limit, "alice") for _ in range(times)) for limit in ALGORITHMS}
 
     def left(self, caller):

@@ -1,14 +1,15 @@
 """Four nodes on a cluster of three masters and three replicas, while slots move and a master dies.
 
-A request is counted for its user and for all, in different slots: reserved in both, and given back where the other
-denies. `poor` users are denied most of the time, so that there is much to give back.
+A request is counted for its user and for everyone, in different slots: it is reserved in both, and given back in one if
+the other denies. `poor` users are denied most of the time, so that much is given back.
 
-What Redis loses in a failover is counted like this. A replica follows its master with a lag; what was answered to a
-client, but had not come to the replica when the master died, is lost. Between the master's death and the replica's
-promotion nobody can write: what the replica has then, `survived`, is what Redis kept. By that time every client has had
-its last answer from the old master: `acknowledged` is what they were granted. So the new master grants
-limit - survived more, in all limit + (acknowledged - survived) at most: the limit, and what Redis lost. It can be
-less, never more: a charge whose answer got lost with the master counts, though nobody was admitted for it.
+What Redis loses in a failover is counted as follows. A replica follows its master with a lag: a charge that was
+answered to a client, but had not reached the replica when the master died, is lost. Between the master's death and the
+replica's promotion nothing can be written: what the replica has then, `survived`, is what Redis kept. By that time
+every client has received its last answer from the old master: `acknowledged` is what they were granted. So the new
+master grants limit - survived more, in total at most limit + (acknowledged - survived): the limit, plus what Redis
+lost. It can be less, never more: a charge whose answer was lost with the master counts, although no request was
+admitted for it.
 """
 
 import collections
@@ -23,7 +24,7 @@ from server import eventually
 from shared_nodes import Load, Nodes, decisions, metric
 
 CLIENTS = 16
-SLOWEST = 1.0  # seconds, for machines with other things to do; a failover takes longer
+SLOWEST = 1.0  # seconds, enough for a busy machine; a failover takes longer
 USER_LIMIT, POOR_LIMIT, LIMIT_FOR_ALL = 5_000, 40, 30_000
 HOUR = 3_600_000_000
 
@@ -44,7 +45,7 @@ COUNTED = [ALL, *USERS]  # (limit, consumer)
 
 
 def used(limit, state, now):
-    """What a state in Redis says was taken. Buckets: the TAT, an hour for each; windows: count and window number."""
+    """Returns the usage in a Redis state. Buckets: the TAT, an hour per unit; windows: count and window number."""
     first = int(state.split(":")[0])
     return -(-(first - now) // HOUR) if limit == "user" else first >> 20
 
@@ -65,7 +66,7 @@ class ClusterTest(unittest.TestCase):
         return limit, user, client.ask(f"/{limit}", user)
 
     def acknowledged(self, load):
-        """By (limit, consumer): how many were admitted."""
+        """Returns how many were admitted, by (limit, consumer)."""
         counts = collections.Counter()
         for _, _, (limit, user, verdict) in load.all():
             if verdict["admitted"]:
@@ -74,7 +75,7 @@ class ClusterTest(unittest.TestCase):
         return counts
 
     def keys(self):
-        """The key of each (limit, consumer). All have been asked for."""
+        """Returns the key of each (limit, consumer). All have been used."""
         found = [key for master in self.cluster.masters for key in master.ask("KEYS", "weir:*")]
         keys = {}
         for limit, consumer in COUNTED:
@@ -83,7 +84,7 @@ class ClusterTest(unittest.TestCase):
         return keys
 
     def exhaust(self):
-        """What is still granted, by (limit, consumer), each limit alone. In the end there is nothing left."""
+        """Returns what is still granted, by (limit, consumer), each limit alone. Afterwards nothing remains."""
         granted = collections.Counter()
         with resp_client.connect(self.nodes[0].resp, server.PATIENCE) as client:
             for limit, consumer in COUNTED:
@@ -94,14 +95,14 @@ class ClusterTest(unittest.TestCase):
         return granted
 
     def is_shared_again(self, load):
-        """Whether all questions of a few rounds are decided by the cluster."""
+        """Returns whether the cluster decides all requests of a few rounds."""
         before = decisions(self.nodes, "closed")
         load.await_round(3)
         return decisions(self.nodes, "closed") == before
 
     def count_forfeits(self):
-        """How many that were not admitted may have been charged all the same, at most: the store's answer did not come
-        (to all of the node's clients, each time), or what was to be given back did not arrive."""
+        """Returns the maximum number of requests that were charged but not admitted: the store's answer did not arrive
+        (for all of the node's clients, each time), or a refund did not arrive."""
         unanswered = sum(metric(node, "weir_store_errors_total", kind=kind)
                          for node in self.nodes for kind in ["timeout", "lost"])
         refunds = sum(metric(node, "weir_store_refunds_total", outcome="lost") for node in self.nodes)
@@ -117,7 +118,7 @@ class ClusterTest(unittest.TestCase):
 
 
 class Resharding(ClusterTest):
-    BUDGET = "1s"  # nothing fails here
+    BUDGET = "1s"  # no request fails here
 
     def test_slots_that_move_lose_and_give_nothing(self):
         with self.load() as load:
@@ -137,7 +138,7 @@ class Resharding(ClusterTest):
 
 class Failover(ClusterTest):
     def read(self, replica, keys):
-        """What a replica has, by (limit, consumer)."""
+        """Returns the usage on a replica, by (limit, consumer)."""
         with replica.connect() as client:
             client.ask("READONLY")
             texts = {counted: client.ask("GET", key) for counted, key in keys.items()}
@@ -145,13 +146,13 @@ class Failover(ClusterTest):
         return {counted: used(counted[0], text, now) if text else 0 for counted, text in texts.items()}
 
     def kill_master(self, load, cut_off):
-        """That of the limit for all. Gives what Redis lost, by (limit, consumer)."""
+        """Fails over the master of the limit for everyone. Returns what Redis lost, by (limit, consumer)."""
         keys = self.keys()
         slot = slot_of(keys[ALL])
         master = self.cluster.owner(slot)
         replica = self.cluster.replicas[self.cluster.masters.index(master)]
         theirs = {counted: key for counted, key in keys.items() if self.cluster.owner(slot_of(key)) is master}
-        if cut_off:  # it hears no more of its master, who goes on for a while
+        if cut_off:  # it no longer hears from its master, which continues for a while
             replica.pause()
             master.ask("CLIENT", "KILL", "TYPE", "replica")
             load.await_round(2 * len(USERS))

@@ -22,7 +22,8 @@ LIMIT = 200
 NODES = 4
 CLIENTS = 64
 
-# Nothing comes back during a run. Without the store all requests are denied, so each admitted request was counted there.
+# Nothing is refilled during a run. Without the store all requests are denied, so each admitted request was counted
+# there.
 ALGORITHMS = {
     "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
     "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
@@ -59,12 +60,12 @@ class SharedTest(unittest.TestCase):
             self.assertEqual(metric(node, "weir_store_errors_total"), 0)
 
     def clients(self, every_fourth=CheckClient):
-        """For each node as many; every fourth of a node's may be of another kind."""
+        """Returns the same number of clients for each node; every fourth client of a node may be of another kind."""
         return [(every_fourth if number // NODES % 4 == 3 else CheckClient)(self.nodes[number % NODES])
                 for number in range(CLIENTS)]
 
     def left(self, path, user, node=0):
-        """Of the limit that is nearest to its end; by asking for nothing."""
+        """Returns the remaining units of the limit that is closest to exhaustion, with a cost of zero."""
         client = CheckClient(self.nodes[node])
         try:
             return client.ask(path, user, cost=0)["remaining"]
@@ -77,7 +78,7 @@ class Algorithms(SharedTest):
         self.start(EACH_ALGORITHM)
 
     def test_no_unit_is_given_twice_and_none_is_lost(self):
-        """Each admission says what is left after it: 199, 198, ... 0, once each, whichever node said it."""
+        """Each admission reports what remains after it: 199, 198, ... 0, once each, whichever node reports it."""
         users = ["alice", "bob"]
         for name in ALGORITHMS:
             def work(number, client):
@@ -125,7 +126,7 @@ class Algorithms(SharedTest):
         self.assertEqual({self.left("/gcra", user, 1) for user in users}, {LIMIT % 9})
 
     def test_arrays_and_pipelines(self):
-        """Many at once from one client: a node asks the store for equal ones together."""
+        """Sends many requests at once from one client: a node asks the store for equal ones together."""
         queries = json.dumps([{"path": "/counter", "user": "erin"}] * 20)
         commands = resp_client.command("WEIR.CHECK", "counter", "user=erin") * 20
 
@@ -164,7 +165,7 @@ class SeveralLimits(SharedTest):
         self.start(self.POLICY)
 
     def drive(self, path, cost=1):
-        """Who was admitted how often, if each client asks six times."""
+        """Returns how often each consumer was admitted, if each client sends six requests."""
         def work(number, client):
             return [user for user in [self.USERS[(number + turn) % 8] for turn in range(6)]
                     if client.ask(path, user, cost)["admitted"]]
@@ -172,7 +173,7 @@ class SeveralLimits(SharedTest):
         return collections.Counter(sum(all_at_once(self.clients(), work), []))
 
     def assert_users_paid_for(self, admitted):
-        """And for nothing else: what another limit denied was not charged to them."""
+        """Nothing else was charged: requests that another limit denied were not charged to them."""
         for user in self.USERS:
             self.assertEqual(self.left("/", user), 30 - admitted[user])
 
@@ -190,7 +191,8 @@ class SeveralLimits(SharedTest):
         self.assert_all_shared()
 
     def test_with_costs(self):
-        """Sevens do not fit into 30 and 100: two are left of each user's, two of all."""
+        """Costs of seven do not fit evenly into 30 and 100: two units remain of each user's limit, and two of the limit
+        for all."""
         admitted = self.drive("/tight", cost=7)
         self.assertEqual(admitted.total(), 14)
         self.assert_users_paid_for({user: 7 * admitted[user] for user in self.USERS})
@@ -199,7 +201,7 @@ class SeveralLimits(SharedTest):
         self.assert_all_shared()
 
     def test_three_of_them(self):
-        """Nobody names a team, so that all are in one: it ends first."""
+        """No request names a team, so all are in one team, whose limit is exhausted first."""
         admitted = self.drive("/team")
         self.assertEqual(admitted.total(), 90)
         self.assert_users_paid_for(admitted)
@@ -281,7 +283,7 @@ class OneStory(SharedTest):
 
 
 class Unenforced(SharedTest):
-    """Candidates and shadow limits are as exact as the others, on keys of their own."""
+    """Candidates and shadow limits are as exact as the others, with their own keys."""
 
     POLICY = policy(limit("live", "user", "token_bucket", rate="1/day", burst=LIMIT,
                           candidate="{algorithm: sliding_window_counter, rate: 50/365day}"),
@@ -306,7 +308,7 @@ class Unenforced(SharedTest):
 
 
 def window_around_now():
-    """The seconds of a window, shorter than an hour, that does not end within the next minutes."""
+    """Returns the length in seconds, below an hour, of a window that does not end within the next minutes."""
     now = time.time()
     return next(window for window in range(3500, 1800, -100) if 300 < now % window < window - 300)
 
@@ -319,7 +321,7 @@ def faketime_library():
 
 
 class Clocks(SharedTest):
-    """One node's clock is right, one's an hour behind, one's an hour ahead."""
+    """One node's clock is right, one is an hour behind, one is an hour ahead."""
 
     HOUR = datetime.timedelta(hours=1)
 
@@ -331,7 +333,7 @@ class Clocks(SharedTest):
                       "counter": f"sliding_window_counter, rate: 12/{window}s"}
         self.names = list(algorithms)
         faked = {"LD_PRELOAD": faketime_library(), "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # its library is not the first one then
+                 "ASAN_OPTIONS": "verify_asan_link_order=0"}  # its library is then not the first one
         self.start(policy(*(limit(name, "user", text, routes=f"[/{name}]") for name, text in algorithms.items())),
                    environments=[{}, {**faked, "FAKETIME": "-3600s"}, {**faked, "FAKETIME": "+3600s"}])
         self.clients = [CheckClient(node) for node in self.nodes]
@@ -363,7 +365,7 @@ class Clocks(SharedTest):
         self.assert_all_shared()
 
     def test_a_charge_by_one_is_told_by_another(self):
-        """Also in what is not decided, but looked at."""
+        """This also applies to requests that only peek."""
         for name in self.names:
             self.clients[2].ask(f"/{name}", "bob", cost=5)
             told = json.loads(self.nodes[1].ask("GET", f"/v1/limits/{name}/consumers/bob", listener="admin")[2])

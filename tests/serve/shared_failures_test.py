@@ -1,7 +1,8 @@
-"""Redis fails, in every way there is, beneath a real server: what callers see, what is counted, how soon all is well.
+"""Redis fails in every possible way under a real server: tests what callers see, what is counted, and how soon it
+recovers.
 
-The table in docs/redis-outages.md is what this test saw: UPDATE_GOLDEN=1 writes it anew, otherwise all but the times has
-to be as it says.
+The table in docs/redis-outages.md has the results of this test: UPDATE_GOLDEN=1 rewrites it; otherwise everything
+except the times must match.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ limits:
 """.replace("RATE", f"consumer_key: user, algorithm: token_bucket, rate: {QUOTA}/day")
 KEEPS_ITS_DATA = ["--appendonly", "yes", "--appendfsync", "always"]
 
-# Seconds. The budget is 10 ms, and the machine may be busy: what this excludes is that someone waits for Redis.
+# Seconds. The budget is 10 ms, but the machine may be busy: this only excludes that a request waits for Redis.
 SLOWEST = 1
 GROWTH = (256 if "asan" in PROGRAM or "tsan" in PROGRAM else 16) << 20
 IS_UPDATE = "UPDATE_GOLDEN" in os.environ
@@ -39,18 +40,18 @@ IS_UPDATE = "UPDATE_GOLDEN" in os.environ
 
 @dataclasses.dataclass
 class Failure:
-    name: str  # Redis is so
+    name: str  # the state of Redis
     begin: typing.Callable[[], object]
     end: typing.Callable[[], object]
-    errors: list  # the kinds that it is counted as
+    errors: list  # the kinds of error that are counted
     is_outage: bool = True
-    opens_breaker: bool = True  # of an outage
+    opens_breaker: bool = True  # the kinds of an outage
     from_the_start: bool = False
 
 
 class Failures(unittest.TestCase):
     maxDiff = None
-    rows = {}  # by test
+    rows = {}  # rows of the table, by test
 
     @classmethod
     def tearDownClass(cls):
@@ -82,7 +83,7 @@ class Failures(unittest.TestCase):
             self.assertEqual(failure_table.on_page().get(failure.name), row.lasting)
 
     def go_through(self, failure):
-        """Before, during and after the failure."""
+        """Tests before, during and after the failure."""
         with contextlib.closing(Caller(self.weir)) as caller:
             if not failure.from_the_start:
                 caller.await_shared()
@@ -108,7 +109,7 @@ class Failures(unittest.TestCase):
         return row
 
     def ask_meanwhile(self, failure, caller):
-        """Asks until the failure has shown itself: how many passed, in words, by limit."""
+        """Sends requests until the failure takes effect. Returns how many passed, in words, by limit."""
         passed = {limit: [] for limit in ["local", "open", "closed"]}
         errors_when_open = []
 
@@ -142,7 +143,7 @@ class Failures(unittest.TestCase):
         self.assertTrue(caller.passes_rls("open", "bob"))
 
     def assert_errors(self, failure, before):
-        """Those that belong to it, and on a busy machine someone out of time."""
+        """Returns the expected errors, and on a busy machine also timeouts."""
         now = Metrics(self.weir)
         moved = {kind for kind, count in now.errors.items() if count > before.errors.get(kind, 0)}
         self.assertLessEqual(moved - {"timeout"}, set(failure.errors))
@@ -157,7 +158,7 @@ class Failures(unittest.TestCase):
 
     def assert_no_stuck_connection(self, redis):
         def clients():
-            return len(redis.ask("CLIENT", "LIST").splitlines()) - 1  # who asks for the list is in it
+            return len(redis.ask("CLIENT", "LIST").splitlines()) - 1  # the client that requests the list is in it
 
         eventually(lambda: clients() == 1, "one connection to Redis")
         eventually(lambda: Metrics(self.weir)['weir_connections{listener="http"}'] == 0, "no connection of callers")
@@ -173,7 +174,7 @@ class Failures(unittest.TestCase):
 
     def test_not_there_at_the_start(self):
         redis = self.redis()
-        self.check(Failure("not there when Weir starts", redis.kill, redis.restart, ["unreachable"],
+        self.check(Failure("not running when Weir starts", redis.kill, redis.restart, ["unreachable"],
                            from_the_start=True), redis)
 
     def test_paused(self):
@@ -207,7 +208,7 @@ class Failures(unittest.TestCase):
 
     def test_wrong_password(self):
         redis = self.redis(password="right")
-        self.check(Failure("asked with a wrong password", lambda: None,
+        self.check(Failure("contacted with a wrong password", lambda: None,
                            lambda: self.change_password(redis, "wrong"), ["credentials"], from_the_start=True),
                    redis, password="wrong")
 
@@ -215,13 +216,13 @@ class Failures(unittest.TestCase):
     def change_password(redis, password):
         with redis.connect() as client:
             client.ask("CONFIG", "SET", "requirepass", password)
-            client.ask("CLIENT", "KILL", "TYPE", "normal")  # those who are in would stay in
+            client.ask("CLIENT", "KILL", "TYPE", "normal")  # existing connections would stay open
         redis.password = password
 
     def test_script_cache_flushed(self):
         redis = self.redis()
         self.check(Failure("without its scripts (SCRIPT FLUSH)", lambda: redis.ask("SCRIPT", "FLUSH"), lambda: None, [],
-                           is_outage=False), redis, timeout="250ms")  # so that nothing else can go wrong
+                           is_outage=False), redis, timeout="250ms")  # so that no other error can occur
 
     def test_made_a_replica(self):
         redis = self.redis()

@@ -1,4 +1,4 @@
-"""Nodes on one Redis count each other, tell who differs, and divide what Envoys enforce."""
+"""Nodes on one Redis count each other, report differing nodes, and divide what Envoys enforce."""
 
 import json
 import signal
@@ -127,7 +127,7 @@ class Failures(unittest.TestCase):
         self.assertEqual(counts, {2}, "who was back first does not take itself for the only one")
 
     def test_a_user_without_the_rights_decides_and_does_not_count(self):
-        """As before an upgrade."""
+        """A node of an earlier version."""
         self.redis.ask("ACL", "SETUSER", "default", "-hset")
         with Server(POLICY, store([self.redis.url], timeout="10s", nodes=7)) as node:
             eventually(lambda: is_connected(node), "a connection")
@@ -142,7 +142,7 @@ class Failures(unittest.TestCase):
 
 
 class QuotaStream:
-    """What an Envoy does: reports of one bucket, and the assignments that it is told."""
+    """Acts like an Envoy: reports one bucket, and receives assignments."""
 
     PATH = "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas"
 
@@ -157,7 +157,7 @@ class QuotaStream:
         self._client.connection.sendall(frame(DATA, 0, 1, b"\x00" + struct.pack(">I", len(message)) + message))
 
     def rate(self):
-        """Of the next assignment, in tokens a second; 0: all is denied."""
+        """Returns the rate of the next assignment, in tokens per second; 0 if all is denied."""
         while True:
             kind, flags, _, payload = self._client.read_frame()
             if kind == SETTINGS and not flags & rls_client.ACK:
@@ -172,7 +172,7 @@ class QuotaStream:
             return fields(numbers[2][0])[1][0] / fields(numbers[3][0])[1][0]
 
     def await_rate(self, least, most):
-        """Reports, and is told, until it may admit as much."""
+        """Reports and receives assignments until it may admit this much."""
         eventually(lambda: self._send(self._report) or least <= self.rate() <= most, f"{least} to {most} a second")
 
     def __enter__(self):
@@ -190,7 +190,7 @@ limits:
 """
 
     def test_nodes_divide_what_envoys_enforce(self):
-        """An Envoy whose demand is small has half of what its node has."""
+        """An Envoy with a small demand gets half of its node's share."""
         redis = self.enterContext(Redis())
         one = self.enterContext(Nodes(self.POLICY, [redis.url], count=1))
         await_count(one, 1)

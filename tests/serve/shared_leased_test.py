@@ -1,4 +1,5 @@
-"""Leased limits on four nodes: never one over, nothing lost, and most decisions without a trip to Redis."""
+"""Leased limits on four nodes: the limit is never exceeded, nothing is lost, and most decisions need no round trip to
+Redis."""
 
 import collections
 import json
@@ -16,7 +17,8 @@ LIMIT = 2000
 NODES = 4
 CLIENTS = 64
 
-# Nothing comes back during a run. Without the store all requests are denied, so each admitted request was granted there.
+# Nothing is refilled during a run. Without the store all requests are denied, so each admitted request was granted
+# there.
 ALGORITHMS = {
     "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
     "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
@@ -39,7 +41,7 @@ EACH_ALGORITHM = policy(*(limit(name, text, routes=f"[/{name}]", consumer_key="u
                           for name, text in ALGORITHMS.items()))
 
 
-# So little that a load uses it up.
+# Low enough for a load to exhaust it.
 SMALL = 60
 EACH_SMALL = EACH_ALGORITHM.replace(str(LIMIT), str(SMALL))
 
@@ -50,14 +52,14 @@ class LeasedTest(unittest.TestCase):
         self.nodes = self.enterContext(Nodes(text, [self.redis.url], **settings))
 
     def admitted(self, path, user, each):
-        """How many, if all clients ask so often, at once and on all nodes."""
+        """Returns how many are admitted if all clients send this many requests, concurrently and on all nodes."""
         clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
         return sum(all_at_once(clients, lambda _, client: sum(
             client.ask(path, user)["admitted"] for _ in range(each))))
 
     @staticmethod
     def max_admitted(load):
-        """Of any consumer. What a load's question returns is (user, admitted)."""
+        """Returns the maximum for any consumer. A request of a load returns (user, admitted)."""
         return max(collections.Counter(user for _, _, (user, passed) in load.all() if passed).values())
 
     def told(self, name, user, node=0):
@@ -78,7 +80,7 @@ class Algorithms(LeasedTest):
                 spent = self.admitted(f"/{name}", "alice", 50)
                 self.assertLessEqual(spent, LIMIT)
                 self.await_all_back()
-                for _ in range(20):  # what is left is divided into ever smaller slices, and then decided exactly
+                for _ in range(20):  # the rest is divided into smaller and smaller slices, and then decided exactly
                     spent += self.admitted(f"/{name}", "alice", 4)
                     self.await_all_back()
                     if spent >= LIMIT:
@@ -94,7 +96,7 @@ class Algorithms(LeasedTest):
             self.assertEqual(metric(node, "weir_store_errors_total"), 0)
 
     def test_what_is_out_is_told(self):
-        """By another node: what is left to it is what is neither used nor held."""
+        """Asks another node: what remains there is neither used nor leased."""
         client = CheckClient(self.nodes[0])
         self.addCleanup(client.close)
         for _ in range(200):
@@ -128,7 +130,8 @@ class Algorithms(LeasedTest):
 
 
 class Told(LeasedTest):
-    """What is in the store, what is out and who holds it, as operators see it. Leases are long, so that it stays out."""
+    """What operators see: usage in the store, leased units, and their holders. Leases are long, so that units stay
+    leased."""
 
     LONG = "{leased: {lease: 60s}}"
     POLICY = ("version: 1\ntiers: {from: {header: X-Plan}, default: free, names: [free, pro]}\nlimits:\n" +
@@ -148,7 +151,7 @@ class Told(LeasedTest):
             self.addCleanup(client.close)
 
     def ask(self, node, path, user, times):
-        """How many of them are admitted."""
+        """Returns how many of them are admitted."""
         return sum(self.clients[node].ask(path, user)["admitted"] for _ in range(times))
 
     def ask_as(self, node, tier, times):
@@ -187,7 +190,7 @@ class Told(LeasedTest):
             for each in told["slices"]:
                 self.assertGreater(each["units"], 0)
                 self.assertTrue(0 < each["expires_after"] <= 60, each)
-            # To others a slice is held until it is reported; to its node what it spent is gone.
+            # For other nodes a slice is held until it is reported; for its own node the spent part is gone.
             own = metric(self.nodes[node], "weir_lease_units", limit="user")
             self.assertEqual(told["used"] + told["leased"] + told["remaining"] - own, LIMIT)
             self.assertEqual(metric(self.nodes[node], "weir_lease_holder_info", holder=holders[node]), 1)
@@ -210,7 +213,7 @@ class Told(LeasedTest):
         self.assertEqual(metric(self.nodes[0], "weir_lease_units"), 0, "of no tier is anything spent any more")
         told = self.told("user", "alice")
         self.assertEqual((told["used"], told["leased"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
-        # The other node spends what it has; then it asks, and both count on the new state.
+        # The other node spends what it has and then asks the store; from then on both use the new state.
         self.assertEqual(self.ask(0, "/user", "alice", 100), 100)
         self.assertIn(" leased to other nodes before the reset ", self.weir(1, "reset", "user", "alice"))
         self.assertEqual(self.weir(1, "reset", "user", "alice"), "user: user=alice reset\n")
@@ -242,7 +245,7 @@ class Told(LeasedTest):
 
 
 class Together(LeasedTest):
-    """A leased limit and an exact one in one request."""
+    """Tests a leased limit and an exact one in one request."""
 
     POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 400", consumer_key="user", consistency="leased"),
                     limit("all", "gcra, rate: 1/day, burst: 1000", consumer_key="global"))
@@ -261,12 +264,13 @@ class Together(LeasedTest):
         self.await_all_back()
         for user in users:
             self.assertLessEqual(admitted[user], 400)
-            # What another limit denied was put back, but for requests during which a message about the slice was sent.
+            # Units of requests that another limit denied were put back, except for requests during which a message
+            # about the slice was sent.
             self.assertLessEqual(self.told("user", user)["remaining"], 400 - admitted[user])
 
 
 class InACluster(LeasedTest):
-    """Consumers in all slots, and one limit for all of them in another."""
+    """Consumers in all slots, and one limit for all of them in another slot."""
 
     USERS = [f"user-{number}" for number in range(12)]
     POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 200", consumer_key="user", consistency="leased"),
@@ -290,7 +294,7 @@ class InACluster(LeasedTest):
 
 class Failover(LeasedTest):
     def test_nothing_is_over_but_what_redis_lost(self):
-        """The master dies under load: the new one knows what was replicated, at worst nothing of it."""
+        """The master dies under load: the new master knows what was replicated, in the worst case nothing."""
         master = self.enterContext(Redis())
         replica = self.enterContext(Redis(replica_of=master))
         replica.await_replica()
@@ -310,12 +314,12 @@ class Failover(LeasedTest):
             load.await_round(20)
         most, bound = self.max_admitted(load), 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis failed over under load",
-                               f"at most {bound} a consumer: the limit, and what was not replicated", most)
+                               f"at most {bound} per consumer: the limit, plus what was not replicated", most)
         self.assertLessEqual(most, bound)
 
 
 class Rollout(LeasedTest):
-    """Nodes that lease a limit beside nodes that ask for each request: one truth."""
+    """Nodes that lease a limit, together with nodes that ask for each request, agree on the usage."""
 
     def test_leased_and_exact_nodes_share_a_key(self):
         self.start(EACH_ALGORITHM)
@@ -347,18 +351,18 @@ class Failures(LeasedTest):
         return load
 
     def test_a_redis_that_stands_still(self):
-        """What was granted is spent to its end; then the limit is closed. Nothing is over."""
+        """Granted units are spent until they expire; then the limit is closed. Nothing is exceeded."""
         def disturb(load):
             self.redis.pause()
             load.await_round(20)
             self.redis.resume()
 
         most = self.max_admitted(self.drive(disturb))
-        consistency_table.note(self, "leased, Redis paused under load", f"at most {SMALL} a consumer", most)
+        consistency_table.note(self, "leased, Redis paused under load", f"at most {SMALL} per consumer", most)
         self.assertLessEqual(most, SMALL)
 
     def test_a_redis_that_is_killed_and_comes_back_empty(self):
-        """It forgot what was charged: as much again may pass, and what was out."""
+        """Redis forgot what was charged: the same amount may pass again, plus the leased units."""
         def disturb(load):
             self.redis.kill()
             load.await_round(10)
@@ -367,7 +371,7 @@ class Failures(LeasedTest):
         most = self.max_admitted(self.drive(disturb))
         bound = 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis killed, and started again empty",
-                               f"at most {bound} a consumer: the limit twice, and what was out", most)
+                               f"at most {bound} per consumer: twice the limit, plus the leased units", most)
         self.assertLessEqual(most, bound)
 
 

@@ -17,12 +17,12 @@ limits:
 """
 BOUND = 20
 OVERFLOW_KEYS = 256
-PATIENT = "5s"  # what a busy machine decides without Redis is not of this test
+PATIENT = "5s"  # excludes what a busy machine decides without Redis
 
 
 class Flood(unittest.TestCase):
     def ask(self, users):
-        """Whether each of them passes."""
+        """Returns whether each of them passes."""
         body = json.dumps([{"path": "/api", "user": user} for user in users])
         status, _, told = self.weir.ask("POST", "/v1/check", body, {"Content-Type": "application/json"})
         self.assertEqual(status, 200, told)
@@ -47,7 +47,7 @@ class Flood(unittest.TestCase):
         self.assertGreater(Metrics(self.weir)['weir_store_shared_keys_total{limit="api"}'], 10_000)
         self.assertEqual(sum(self.ask(["alice"] * 10)), QUOTA - 1, "her own key")
 
-        time.sleep(1.1)  # a second in which few are new
+        time.sleep(1.1)  # a second with few new keys
         self.assertEqual(sum(self.ask(["bob"] * 10)), QUOTA, "a key of his own")
         self.assertEqual(self.keys("weir:{api:user:3:bob}*"), 1)
 
@@ -70,11 +70,11 @@ class Full(Flood):
         self.weir = self.enterContext(Server(POLICY, stored_in(self.redis.url, timeout=PATIENT)))
         eventually(lambda: Metrics(self.weir)['weir_store_connected'] == 1, "the store")
         eventually(lambda: not any(self.ask(["alice"] * QUOTA)) and self.keys("weir:{api:user:5:alice}*") == 1,
-                   "her limit used up, in Redis")
+                   "her limit exhausted, in Redis")
         opened = Metrics(self.weir).times_opened
         self.redis.ask("CONFIG", "SET", "maxmemory", 1)
         passed = [0, 0]
-        for round in range(50):  # in one batch with one who has to be charged
+        for round in range(50):  # in one batch with a request that must be charged
             told = self.ask(["alice", f"new-{round}", "alice", "bob"])
             passed[0] += told[0] + told[2]
             passed[1] += told[3]

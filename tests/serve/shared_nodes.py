@@ -1,4 +1,4 @@
-"""Several `weir serve` that share their limits through Redis, and clients that ask all of them at once."""
+"""Several `weir serve` that share their limits through Redis, and clients that call all of them at once."""
 
 import concurrent.futures
 import contextlib
@@ -13,12 +13,12 @@ from server import LISTENERS, PATIENCE, Server, eventually
 
 
 def store(urls, **settings):
-    """`store` of weir.yaml; settings are its other fields."""
+    """Returns `store` of weir.yaml; settings are its other fields."""
     return LISTENERS + "store: " + json.dumps({"redis": {"urls": urls, **settings}}) + "\n"
 
 
 def metric(node, name, **labels):
-    """The sum of all samples of that name that have these labels."""
+    """Returns the sum of all samples of that name with these labels."""
     marks = [f'{label}="{value}"' for label, value in labels.items()]
     total = 0
     for line in node.ask("GET", "/metrics", listener="admin")[2].splitlines():
@@ -29,26 +29,26 @@ def metric(node, name, **labels):
 
 
 def decisions(nodes, path):
-    """How many, of all nodes, were made so: shared, local, open or closed."""
+    """Returns how many decisions of all nodes were made this way: shared, local, open or closed."""
     return sum(metric(node, "weir_store_decisions_total", path=path) for node in nodes)
 
 
 def is_connected(node, servers=1):
-    """To all that it knows, and it knows so many at least."""
+    """Returns whether the node is connected to all servers that it knows, and knows at least this many."""
     return metric(node, "weir_store_connected") == metric(node, "weir_store_servers") >= servers and \
         metric(node, "weir_store_breaker_state") == 0
 
 
 class Nodes(list):
-    """Servers with one policy and one store, all connected to it. Stopped at the end of a `with`.
+    """Servers with one policy and one store, all connected to it. Stopped at the end of a `with` block.
 
-    The time budget is generous unless `settings` say otherwise: a test that counts has no use for the outage rules.
+    The timeout is long unless `settings` says otherwise: a test that counts must not trigger the outage rules.
     """
 
     def __init__(self, policy, urls, count=4, servers=1, environments=None, sections="", **settings):
         super().__init__()
         self.servers = servers
-        config = store(urls, **{"timeout": "10s", **settings}) + sections  # others of weir.yaml
+        config = store(urls, **{"timeout": "10s", **settings}) + sections  # other settings of weir.yaml
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as started:
             for environment in environments or [None] * count:
@@ -68,14 +68,14 @@ class Nodes(list):
 
 
 class CheckClient:
-    """POST /v1/check on one connection that is kept."""
+    """Sends POST /v1/check on one persistent connection."""
 
     def __init__(self, node):
         self._connection = http.client.HTTPConnection(*node.http, timeout=PATIENCE)
-        self.headers = None  # of the last answer
+        self.headers = None  # headers of the last answer
 
     def ask(self, path, user, cost=1):
-        """The verdict; the status agrees with it."""
+        """Returns the verdict; the status must agree with it."""
         self._connection.request("POST", "/v1/check", json.dumps({"path": path, "user": user, "cost": cost}))
         answer = self._connection.getresponse()
         told = json.loads(answer.read())
@@ -89,7 +89,8 @@ class CheckClient:
 
 
 class RespCheckClient:
-    """WEIR.CHECK, of the limit that is called as the path is. The verdict is told as CheckClient does."""
+    """Sends WEIR.CHECK for the limit that is named like the path. The verdict has the same form as that of CheckClient.
+    """
 
     def __init__(self, node):
         self._client = resp_client.connect(node.resp, PATIENCE)
@@ -105,7 +106,7 @@ class RespCheckClient:
 
 
 def all_at_once(clients, work):
-    """Calls work(number, client) for each client, on threads that begin together; gives what they return, in a list."""
+    """Calls work(number, client) for each client, on threads that start together; returns a list of the results."""
     barrier = threading.Barrier(len(clients))
 
     def run(number, client):
@@ -119,12 +120,13 @@ def all_at_once(clients, work):
 
 
 class Load:
-    """Clients that ask over and over, from the beginning to the end of a `with`. ask(client, turn) is one question.
+    """Clients that send requests repeatedly, from the beginning to the end of a `with` block. ask(client, turn) is one
+    request.
 
-    `answers` has for each client a list of (when it asked, how long that took, what ask() returned).
+    `answers` has for each client a list of (time of the request, its duration, the result of ask()).
     """
 
-    PAUSE = 0.005  # between a client's questions: the servers need the cores as well
+    PAUSE = 0.005  # between the requests of a client, because the servers need the cores as well
 
     def __init__(self, nodes, ask, count=16):
         self.answers = [[] for _ in range(count)]
@@ -150,13 +152,13 @@ class Load:
         return max(took for _, took, _ in self.all())
 
     def await_round(self, times=1):
-        """Returns when each client was answered so often to what it asked after this call."""
+        """Returns when each client has received this many answers to requests after this call."""
         now = time.monotonic()
 
         def is_round():
             for running in self._running:
                 if running.done():
-                    running.result()  # raises what stopped it
+                    running.result()  # raises the error that stopped it
             return all(sum(asked > now for asked, _, _ in answers[-times:]) == times for answers in self.answers)
 
         eventually(is_round, "an answer to every client")

@@ -1,4 +1,4 @@
-"""Four nodes share a limit, and Redis is unavailable in one way or another: together they stay within the limit."""
+"""Four nodes share a limit while Redis is unavailable in different ways: together they stay within the limit."""
 
 import contextlib
 import sys
@@ -12,11 +12,11 @@ from server import Server, eventually
 from shared_nodes import CheckClient, Load, Nodes, metric, store
 
 NODES = 4
-RATE, BURST = 40, 20  # per second; at once
+RATE, BURST = 40, 20  # per second; burst
 SECONDS = 5
 LIMIT = 21  # per day
-# What is in flight each time that a connection is lost is decided by the node. Redis may have denied it, or never seen
-# it, and it is not charged again. Eight clients who wait for nothing else make that much of it.
+# Whenever a connection is lost, the node decides the requests in flight. Redis may have denied a request, or never
+# received it, and the request is not charged again. Eight clients that send without pause cause many such requests.
 IN_FLIGHT = 1.4
 POLICY = f"""
 version: 1
@@ -39,13 +39,13 @@ def admitted_by(node, path, user, asked=LIMIT + 4):
 
 
 def admitted(nodes, path, user):
-    """By each node, of more requests than the limit allows."""
+    """Returns what each node admits of more requests than the limit allows."""
     return [admitted_by(node, path, user) for node in nodes]
 
 
 @contextlib.contextmanager
 def repeated(work, pause):
-    """Does it again and again, beside the body of the `with`."""
+    """Repeats the action during the body of the `with` block."""
     over = threading.Event()
 
     def run():
@@ -62,12 +62,14 @@ def repeated(work, pause):
 
 
 class Together(unittest.TestCase):
-    """All nodes are asked evenly, for far more than the limit, by one consumer."""
+    """One consumer sends far more requests than the limit allows, evenly to all nodes."""
 
     def measure(self, url, failing):
-        """What was admitted within SECONDS of `failing`, a context that makes Redis fail, in parts of the rate.
+        """Returns what was admitted within SECONDS of `failing`, a context that makes Redis fail, as a fraction of the
+        rate.
 
-        Shares begin full, so a burst is admitted beyond it."""
+        Shares begin full, so one more burst is admitted.
+        """
         with Nodes(POLICY, [url], count=NODES, timeout="10ms", sections="loops: 1\n") as nodes:
             await_counted(nodes)
             with Load(nodes, lambda client, _: client.ask("/steady", "alice")["admitted"], count=2 * NODES) as load:
@@ -85,7 +87,7 @@ class Together(unittest.TestCase):
     def assert_within_the_limit(self, url, failing, most=1.0):
         part = self.measure(url, failing)
         self.assertLessEqual(part, most)
-        self.assertGreater(part, 0.4)  # nor does the outage stop everything
+        self.assertGreater(part, 0.4)  # and the outage does not stop everything
 
     def test_killed(self):
         redis = self.enterContext(Redis())

@@ -1,5 +1,5 @@
-"""Nodes are restarted while clients keep asking: nothing beyond the limit is admitted as long as Redis answers, and a
-Redis that does not answer holds up the start for a bounded time only."""
+"""Nodes are restarted while clients keep sending: nothing beyond the limit is admitted while Redis answers, and a Redis
+that does not answer delays the start only for a bounded time."""
 
 import contextlib
 import http.client
@@ -27,7 +27,7 @@ limits:
 
 
 class Node:
-    """A server on fixed ports, so that clients can ask it before it says that it serves. It keeps its directory."""
+    """A server on fixed ports, so that clients can call it before it reports that it serves. It keeps its directory."""
 
     def __init__(self, policy, urls, **settings):
         self._temporary = tempfile.TemporaryDirectory()
@@ -57,7 +57,7 @@ class Node:
         self.start()
 
     def status(self, port, path="/readyz"):
-        """None while nothing listens."""
+        """Returns None while nothing listens."""
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
             with contextlib.closing(connection):
@@ -67,7 +67,7 @@ class Node:
             return None
 
     def check(self, path, user):
-        """The verdict; OSError or HTTPException while nothing listens."""
+        """Returns the verdict; raises OSError or HTTPException while nothing listens."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http, timeout=PATIENCE)
         with contextlib.closing(connection):
             connection.request("POST", "/v1/check", json.dumps({"path": path, "user": user}))
@@ -95,7 +95,8 @@ class Node:
 
 
 class Clients:
-    """Ask a node over and over, each on connections of its own, whether it listens or not; `admitted` counts."""
+    """Clients that call a node repeatedly, each on its own connections, whether it listens or not; `admitted` counts.
+    """
 
     def __init__(self, nodes, path, user="alice", per_node=3):
         self.admitted = self.asked = 0
@@ -131,7 +132,7 @@ class Clients:
 
 
 class Restarts(unittest.TestCase):
-    """Redis is well all the time."""
+    """Redis is healthy all the time."""
 
     def assert_nothing_is_given_away(self, urls, restarts=6, **settings):
         with Node(POLICY, urls, **settings) as node, Clients([node], "/local") as clients:
@@ -184,7 +185,7 @@ limits:
             self.assertEqual(clients.admitted, LIMIT)
             node.restart()
             clients.await_more(100)
-            self.assertEqual(clients.admitted, 2 * LIMIT)  # the other store knows nothing of the first
+            self.assertEqual(clients.admitted, 2 * LIMIT)  # the other store has none of the first one's counters
             node.restart()
             clients.await_more()
             self.assertEqual(clients.admitted, 2 * LIMIT)
@@ -212,7 +213,7 @@ limits:
 
 
 class Silent:
-    """An address that takes connections and never says anything."""
+    """An address that accepts connections and never answers."""
 
     def __init__(self):
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -248,7 +249,7 @@ class Unavailable(unittest.TestCase):
         self.assertGreaterEqual(took, self.BOUND)
         self.assertLess(took, self.BOUND + PATIENCE / 6)
         early.join(PATIENCE)
-        self.assertGreaterEqual(waited[0][0], self.BOUND)  # it was not decided by the outage rule before
+        self.assertGreaterEqual(waited[0][0], self.BOUND)  # the outage rule did not decide it before
         self.assertTrue(waited[0][1])
         self.assertEqual(node.status(node.admin), 200)
         self.assertEqual(node.status(node.http), 200)

@@ -18,7 +18,7 @@ limits:
 """
 PATHS = ["/kept", "/strict", "/lax"]
 USERS = [f"user-{number}" for number in range(5)]
-SLOWEST = 1.0  # seconds: a hundred budgets, for machines with other things to do; a failover takes longer
+SLOWEST = 1.0  # seconds: a hundred times the budget, for busy machines; a failover takes longer
 
 
 class Failover(unittest.TestCase):
@@ -36,7 +36,7 @@ class Failover(unittest.TestCase):
         return path, client.ask(path, USERS[turn % 5])
 
     def await_shared_again(self, load):
-        """Every node has asked the new master, and answers what it says."""
+        """Every node has contacted the new master and returns its answers."""
         self.nodes.await_connected()
         before = [metric(node, "weir_store_decisions_total", path="shared") for node in self.nodes]
         load.await_round()
@@ -44,7 +44,7 @@ class Failover(unittest.TestCase):
             eventually(lambda: metric(node, "weir_store_decisions_total", path="shared") > count, "shared decisions")
 
     def fail_over(self, begin):
-        """Under load, from before it begins until it is over."""
+        """Runs under load, from before the failover until after it."""
         with Load(self.nodes, self.ask) as load:
             load.await_round(5)
             begin()
@@ -55,7 +55,8 @@ class Failover(unittest.TestCase):
         return load
 
     def assert_decisions_went_on(self, load):
-        """Each answer was a verdict (else its client had failed), and in time; without the store by the rules."""
+        """Each answer was a verdict (otherwise its client would have failed), and in time; without the store, by the
+        outage rules."""
         self.assertLess(load.slowest, SLOWEST)
         told = collections.Counter((path, verdict["admitted"]) for _, _, (path, verdict) in load.all())
         self.assertEqual((told["/kept", False], told["/lax", False]), (0, 0))
@@ -65,7 +66,7 @@ class Failover(unittest.TestCase):
         self.assertEqual(decisions(self.nodes, "closed"), told["/strict", False])
 
     def assert_one_truth_in(self, redis):
-        """A consumer that is new is counted there, whichever node is asked."""
+        """A new consumer is counted there, whichever node is asked."""
         clients = [CheckClient(node) for node in self.nodes]
         for client in clients:
             self.addCleanup(client.close)
@@ -84,7 +85,7 @@ class Failover(unittest.TestCase):
         self.assert_one_truth_in(self.replica)
 
     def test_when_the_master_hangs(self):
-        """And wakes up when it is none any more: what it has left to say is too late for all."""
+        """The old master resumes when it is no longer the master: its late replies must have no effect."""
         load = self.fail_over(self.master.pause)
         self.assert_decisions_went_on(load)
         with Load(self.nodes, self.ask) as load:
@@ -102,7 +103,7 @@ class Failover(unittest.TestCase):
         eventually(lambda: self.master.role() == "slave", "a master that became a replica")
 
     def test_when_the_sentinels_go_first(self):
-        """The master is known: it is asked as before."""
+        """The master is known, so it is used as before."""
         for sentinel in self.sentinels.all:
             sentinel.kill()
         with Load(self.nodes, self.ask) as load:

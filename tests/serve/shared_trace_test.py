@@ -1,6 +1,7 @@
-"""One random trace, asked of a node that is alone and of two that share their limits in turn: they say the same.
+"""Sends one random trace to a single node, and to two nodes in turn that share their limits: the answers are the same.
 
-What a policy can say is in it: tiers, costs, several limits, warnings, penalties, queues, shadows, candidates.
+The policy has everything that a policy can have: tiers, costs, several limits, warnings, penalties, queues, shadow
+limits, candidates.
 """
 
 import json
@@ -36,7 +37,7 @@ limits:
 """
 NAMED = ["bucket", "warned", "blocked", "queue", "shadow"]
 STEPS = 2000
-SLACK = 30  # seconds between the two at most; all that comes back comes after an hour
+SLACK = 30  # the maximum number of seconds between the two; nothing is refilled within an hour
 
 
 def maybe(odds, field, *choices):
@@ -50,7 +51,7 @@ def some_query():
             **maybe(0.2, "max_wait", 0, 3600, 7200)}
 
 
-# Each gives what it asks in words, and a function that asks a node and gives what it says.
+# Each returns a description of its question, and a function that asks a node and returns the answer.
 
 def check():
     query = some_query()
@@ -112,7 +113,7 @@ TIMES = ["retry_after", "reset_after", "delay", "more_after", "t", "Retry-After"
 
 
 def differs(alone, shared):
-    """The fields that are not the same; times may have passed."""
+    """Returns the fields that differ; times may have passed."""
     def is_same(field):
         one, other = alone.get(field), shared.get(field)
         if field not in TIMES or one is None or other is None:
@@ -123,7 +124,7 @@ def differs(alone, shared):
 
 
 def outcomes(nodes):
-    """What was counted, by limit and outcome, of all nodes."""
+    """Returns the counts by limit and outcome, of all nodes."""
     counts = {}
     for node in nodes:
         for line in node.ask("GET", "/metrics", listener="admin")[2].splitlines():

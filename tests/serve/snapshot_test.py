@@ -37,7 +37,7 @@ class SnapshotTest(unittest.TestCase):
         return Server(POLICY, EVERY_SECOND, self.directory)
 
     def use(self, weir, user, times=1, cost=1):
-        """Charges the consumer everywhere; gives what is left, by limit."""
+        """Charges the consumer at all limits. Returns what remains, by limit."""
         left = {}
         with resp_client.connect(weir.resp, server.PATIENCE) as client:
             for _ in range(times):
@@ -50,7 +50,7 @@ class SnapshotTest(unittest.TestCase):
         return self.use(weir, user, cost=0)
 
     def await_snapshot(self, weir):
-        """One that begins after this is called, and is done."""
+        """Waits for a snapshot that starts after this call and is completed."""
         now = datetime.datetime.now(datetime.timezone.utc)
 
         def is_saved():
@@ -67,13 +67,13 @@ class SnapshotTest(unittest.TestCase):
 
     @staticmethod
     def told_at_the_start(weir):
-        """The log is written beside the work: its lines up to the limits, which come last."""
+        """The log is written asynchronously: waits for its lines up to the limits, which come last."""
         weir.await_log('"message":"limit ')
         return [json.loads(line) for line in weir.log.splitlines(keepends=True) if line.endswith("\n")]
 
     def assert_clean_start(self, weir):
         for told in self.told_at_the_start(weir):
-            if not told["message"].startswith(str(weir.policy_file)):  # what lint says of it
+            if not told["message"].startswith(str(weir.policy_file)):  # the warnings of lint
                 self.assertEqual(told["level"], "info", told)
 
 
@@ -117,7 +117,7 @@ class Restart(SnapshotTest):
 
 class Killed(SnapshotTest):
     def fill(self, weir):
-        """So many keys that a snapshot takes a while."""
+        """Creates so many keys that a snapshot takes a while."""
         with weir.connect("resp") as connection, connection.makefile("rb") as replies:
             for begin in range(0, KEYS, 1_000):
                 connection.sendall(b"".join(b"CL.THROTTLE k%d 9 1 86400\r\nWEIR.CHECK bucket k%d\r\n" % (key, key)
@@ -163,7 +163,7 @@ class Killed(SnapshotTest):
 
 class Damaged(SnapshotTest):
     def damage(self, change):
-        """Every snapshot is changed, and the next start is to say so."""
+        """Damages every snapshot; the next start must report it."""
         with self.start() as weir:
             self.use(weir, "alice", 5)
         files = sorted(self.state.rglob("*.states"))

@@ -1,6 +1,6 @@
 """Mixed traffic at every listener while the policy changes every second: no wrong answer, no growth, a clean end.
 
-WEIR_SOAK_SECONDS says how long; the program may be a build with sanitizers.
+WEIR_SOAK_SECONDS sets the duration; the program may be a build with sanitizers.
 """
 
 import collections
@@ -42,7 +42,7 @@ POLICIES = [POLICY.replace("BURST", "20"), POLICY.replace("BURST", "10"), "versi
 
 
 class Traffic:
-    """Threads, one for each kind of client, until the time is over or one of them sees what should not be."""
+    """Threads, one for each kind of client, until the time has passed or one of them finds an error."""
 
     def __init__(self, weir):
         self.weir = weir
@@ -51,18 +51,18 @@ class Traffic:
         self.errors = []
 
     def one(self):
-        """A route and a user. Few enough that some are denied."""
+        """Returns a route and a user. There are few of them, so that some requests are denied."""
         return random.choice(ROUTES), f"user-{random.randrange(30)}"
 
     def run(self, client):
         try:
             while not self.over.is_set():
                 with contextlib.closing(client()) as outcomes:
-                    for outcome in itertools.islice(outcomes, 500):  # and then on a new connection
+                    for outcome in itertools.islice(outcomes, 500):  # continues on a new connection
                         self.counts[client.__name__, outcome] += 1
                         if self.over.is_set():
                             return
-        except Exception as error:  # whatever it is: the test says it
+        except Exception as error:  # any error: the test reports it
             self.errors.append(f"{client.__name__}: {type(error).__name__}: {error}")
             self.over.set()
 
@@ -131,7 +131,7 @@ class Traffic:
                     yield True
 
     def churn(self):
-        """Comes, says half of something, and goes."""
+        """Connects, sends an incomplete request, and disconnects."""
         while True:
             with self.weir.connect(random.choice(["http", "rls", "resp", "admin"])) as connection:
                 connection.sendall(b"GET /v1/check HT")
@@ -144,10 +144,10 @@ class Soak(unittest.TestCase):
         fresh.write_text(POLICIES[number % len(POLICIES)])
         fresh.replace(self.weir.policy_file)
         if number % len(POLICIES) in (1, 2):
-            self.weir.signal(signal.SIGHUP)  # else it sees the file by itself, if it looks before the next one is there
+            self.weir.signal(signal.SIGHUP)  # otherwise it may detect the file by itself before the next one exists
 
     def watch(self, traffic):
-        """Until the time is over; gives how much memory was in use once all was warm, and at the end."""
+        """Runs until the time has passed. Returns the memory in use after the warm-up, and at the end."""
         began = time.monotonic()
         warm = None
         for number in itertools.count():

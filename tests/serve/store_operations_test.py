@@ -23,7 +23,7 @@ def on(url):
 
 class Check(unittest.TestCase):
     def check(self, config, policy=POLICY):
-        """(exit code, standard output, standard error)"""
+        """Returns (exit code, standard output, standard error)."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in [("weir.yaml", config), ("policy.yaml", policy)]:
                 with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
@@ -36,7 +36,7 @@ class Check(unittest.TestCase):
         with Redis() as redis:
             code, said, wrong = self.check(on(redis.url))
         self.assertEqual((code, wrong), (0, ""))
-        self.assertIn("store unavailable: shares are for 64 nodes (store.redis.nodes) until nodes are counted\n", said)
+        self.assertIn("store unavailable: limits are divided by 64 nodes (store.redis.nodes) until nodes are counted\n", said)
         self.assertRegex(said, r"(?m)^store unavailable: \w+: each of 64 nodes admits \d+ of \d+, at 1/64 of the rate")
         self.assertRegex(said, r"(?m)^store: .*, startup timeout 3 s$")
         self.assertRegex(said, r"(?m)^store: Redis \S+, a single server with 0 replicas$")

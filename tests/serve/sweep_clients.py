@@ -1,6 +1,6 @@
-"""Sends hostile requests as they are, over HTTP/1.1 and HTTP/2, and an application that takes whatever comes.
+"""Sends hostile requests unchanged, over HTTP/1.1 and HTTP/2, and provides an application that accepts anything.
 
-http.client, http.server and the usual libraries refuse to say or to hear much of it.
+http.client, http.server and the usual libraries refuse to send or receive many of them.
 """
 
 import asyncio
@@ -11,19 +11,19 @@ import threading
 
 from server import PATIENCE
 
-CLIENT = "127.0.0.2"    # an address that is not Weir's to trust
-AT_ONCE = 200           # Envoy takes a second to close a connection on which HTTP/2 was violated
-IP_BIND_ADDRESS_NO_PORT = 24  # of linux/in.h: Python has no name for it
-NOTHING_MORE = 1        # seconds for an answer to a request that is not whole
+CLIENT = "127.0.0.2"    # an address that Weir does not trust
+AT_ONCE = 200           # Envoy takes a second to close a connection after an HTTP/2 violation
+IP_BIND_ADDRESS_NO_PORT = 24  # from linux/in.h: Python has no name for it
+NOTHING_MORE = 1        # seconds to wait for an answer to an incomplete request
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
 END_STREAM = ACK = 1
 END_HEADERS = 4
-FRAME = 16_384          # bytes at most, unless the other side allows more
+FRAME = 16_384          # the maximum number of bytes, unless the other side allows more
 
 
 class Application:
-    """Answers 200 to whatever arrives. `reached` has the numbers of the requests; none for one without a number."""
+    """Answers 200 to whatever arrives. `reached` has the numbers of the requests; None for one without a number."""
 
     def __init__(self):
         self.reached = []
@@ -31,7 +31,7 @@ class Application:
 
     async def answer(self, reader, writer):
         head = b""
-        with contextlib.suppress(OSError):  # a proxy may have no more use for the connection
+        with contextlib.suppress(OSError):  # a proxy may no longer need the connection
             while b"\r\n\r\n" not in head and (more := await reader.read(65536)):
                 head += more
             if head:
@@ -39,7 +39,7 @@ class Application:
                 self.reached.append(int(number[1]) if number else None)
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 writer.write_eof()
-                while await reader.read(65536):  # the rest of a body: a reset would take the answer back
+                while await reader.read(65536):  # the rest of a body: a reset would discard the answer
                     pass
         writer.close()
 
@@ -68,8 +68,8 @@ def application():
 async def connected(port):
     connection = socket.socket()
     connection.setblocking(False)
-    # The port is chosen when it connects: then only those to the same proxy count, and connections that were closed
-    # within the last minute do not use up all that the address has.
+    # The port is chosen on connect: then only connections to the same proxy count, and those closed in the last minute
+    # do not exhaust the ports of the address.
     connection.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
     connection.bind((CLIENT, 0))
     await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", port))
@@ -81,7 +81,7 @@ async def connected(port):
 
 
 async def http1(port, request, number):
-    """Returns when there is an answer, or the proxy closed the connection."""
+    """Returns when there is a response, or the proxy has closed the connection."""
     said = b""
     async with connected(port) as (reader, writer):
         writer.write(request.http1(number))
@@ -97,7 +97,7 @@ def frame(kind, flags, stream, payload):
 
 
 def packed_length(length):
-    """An integer of HPACK behind seven bits, the highest of which (Huffman) is 0."""
+    """Encodes an integer of HPACK with a prefix of seven bits, after a Huffman bit of 0."""
     if length < 127:
         return bytes([length])
     length -= 127
@@ -109,7 +109,7 @@ def packed_length(length):
 
 
 def packed(fields):
-    """A header block of literals, which are not indexed and stand for themselves."""
+    """Returns a header block of literals that are not indexed and not Huffman-coded."""
     return b"".join(b"\0" + packed_length(len(name)) + name + packed_length(len(value)) + value
                     for name, value in fields)
 
@@ -122,14 +122,14 @@ def request_frames(request, number):
     for index, part in enumerate(parts):
         flags = (END_HEADERS if index == last else 0) | (END_STREAM if index == 0 and not request.body else 0)
         out.append(frame(CONTINUATION if index else HEADERS, flags, 1, part))
-    body = request.body[:60_000]  # what a peer takes before it says more
+    body = request.body[:60_000]  # the bytes that a peer accepts before it sends a WINDOW_UPDATE
     for start in range(0, len(body), FRAME):
         out.append(frame(DATA, END_STREAM if start + FRAME >= len(body) else 0, 1, body[start:start + FRAME]))
     return PREFACE + frame(SETTINGS, 0, 0, b"") + b"".join(out)
 
 
 async def http2(port, request, number):
-    """Returns when there is an answer, or the proxy reset the stream or closed the connection."""
+    """Returns when there is a response, or the proxy has reset the stream or closed the connection."""
     async with connected(port) as (reader, writer):
         writer.write(request_frames(request, number))
         while True:
@@ -143,7 +143,8 @@ async def http2(port, request, number):
 
 
 def send_all(send, port, requests):
-    """All (number, request), many at a time. Each that is whole is answered in time, or its connection closed."""
+    """Sends all (number, request), many at a time. Each complete request is answered in time, or its connection is
+    closed."""
     room = asyncio.Semaphore(AT_ONCE)
 
     async def send_one(number, request):

@@ -1,21 +1,21 @@
-"""Requests that a hostile client can send: the same ones each time, several thousand.
+"""Requests that a hostile client can send: several thousand, the same ones each time.
 
-Each is written for HTTP/1.1, and for HTTP/2 as far as HTTP/2 can say it. Some are refused by a proxy as such: which
-ones is up to the proxy. All others it has to ask Weir about.
+Each is written for HTTP/1.1, and for HTTP/2 if HTTP/2 can express it. A proxy may reject some of them by itself; it
+must ask Weir about all others.
 """
 
 import dataclasses
 
 BYTES = [bytes([value]) for value in range(256)]
 
-# What a policy, a descriptor or a proxy may read of a client's own headers.
+# The client headers that a policy, a descriptor or a proxy may read.
 READ = [b"X-Forwarded-For", b"X-Api-Key", b"X-User-Id", b"Authorization", b"Host", b"Forwarded", b"Cookie"]
 
-# The bounds of proxies and of Weir are among them, and what is a little more or less: 8, 16, 32, 60 and 64 KiB.
+# These include the bounds of proxies and of Weir, and sizes slightly above and below: 8, 16, 32, 60 and 64 KiB.
 LENGTHS = [100, 1_000, 4_000, 7_000, 8_000, 8_170, 8_192, 8_300, 12_000, 14_000, 15_000, 15_200, 15_250, 15_280, 15_300,
            15_320, 15_350, 15_400, 15_500, 16_000, 16_300, 16_384, 16_500, 20_000, 25_000, 30_000, 32_500, 32_768,
            33_000, 40_000, 50 * 1024, 58_000, 60_000, 61_000, 64_000, 66_000]
-LONGEST = [100_000, 128 * 1024, 140_000, 300_000, 700_000, 1_000_000, 1_100_000]  # Caddy takes a MiB
+LONGEST = [100_000, 128 * 1024, 140_000, 300_000, 700_000, 1_000_000, 1_100_000]  # Caddy accepts 1 MiB
 
 TARGETS = [
     b"*", b"", b"/", b"//", b"///", b"/.", b"/..", b"/../..", b"//shop.example.com/", b"//other/orders/1", b"orders",
@@ -39,7 +39,7 @@ METHODS = [
     b"UPDATEREDIRECTREF",
 ]
 
-# Lists of headers that repeat or contradict one another, or mean something to a proxy.
+# Lists of headers that are duplicated, contradict each other, or have a meaning for a proxy.
 HEADERS = [
     [(b"Forwarded", b"for=192.0.2.1"), (b"X-Forwarded-For", b"192.0.2.2")],
     [(b"Forwarded", b"for=127.0.0.1"), (b"X-Forwarded-For", b"127.0.0.1")],
@@ -86,7 +86,7 @@ HEADERS = [
     [(b"B3", b"0")],
 ]
 
-# What only HTTP/1.1 has: whole headers and the body after them. True: more is to come, and does not.
+# Only for HTTP/1.1: complete headers and the body after them. True means that more is announced but does not arrive.
 FRAMING = [
     ([(b"Transfer-Encoding", b"chunked")], b"3\r\nabc\r\n0\r\n\r\n", False),
     ([(b"Transfer-Encoding", b"chunked")], b"3;x=\xff\r\nabc\r\n0\r\nX-Api-Key: late\r\n\r\n", False),
@@ -128,7 +128,7 @@ FRAMING = [
     ([(b"X-Api-Key", b"a\rb")], b"", False),
 ]
 
-# Request lines as they stand.
+# Complete request lines.
 LINES = [
     b"GET / HTTP/1.0", b"GET / HTTP/1.2", b"GET / HTTP/2.0", b"GET / HTTP/0.9", b"GET / HTTP/9.9", b"GET /", b"GET",
     b"GET / http/1.1", b"GET / HTTP/1.1 ", b"GET  / HTTP/1.1", b" GET / HTTP/1.1", b"GET\t/\tHTTP/1.1",
@@ -147,7 +147,7 @@ class Hostile:
     headers: tuple = ()
     body: bytes = b""
     line: bytes | None = None  # instead of method and target
-    is_whole: bool = True      # a proxy may wait for more of it otherwise
+    is_whole: bool = True      # otherwise a proxy may wait for more of it
     only_http1: bool = False
 
     def http1(self, number):
@@ -158,7 +158,7 @@ class Hostile:
         return b"\r\n".join([line, *(name + b": " + value for name, value in headers), b"", self.body])
 
     def http2(self, number):
-        """Its header list. Host is there as such, and as :authority."""
+        """Returns its header list. Host is included as it is, and as :authority."""
         hosts = [value for name, value in self.headers if name == b"Host"]
         return [(b":method", self.method), (b":scheme", b"http"), (b":path", self.target),
                 (b":authority", hosts[0] if hosts else b"shop.example.com"), (b"x-sweep", b"%d" % number),

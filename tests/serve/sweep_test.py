@@ -1,7 +1,9 @@
-"""Nothing that a client sends opens the gate: each proxy, from its example, and some thousand hostile requests.
+"""No client input makes a proxy let a request pass unevaluated: sends thousands of hostile requests through each proxy,
+from its example.
 
-The same requests are sent twice. While their limit is not used up, what reaches the application was evaluated before; once
-it is, nothing reaches the application. Examples are as they are, but for ports, and for the numbers of their policies.
+The same requests are sent twice. Before their limit is exhausted, every request that reaches the application was
+evaluated; afterwards, none reaches the application. The examples are unchanged except for ports and the numbers of
+their policies.
 """
 
 import collections
@@ -27,13 +29,13 @@ ERRORS = ("ratelimit.error", "ext_authz.error")
 
 
 def series(page, name):
-    """The values of a metric's series by their labels, as they are written."""
+    """Returns the values of a metric's series by their labels, as they are written."""
     return {labels: float(value) for labels, value in
             re.findall(rf"(?m)^{name}(?:{{(.*)}})? (\S+)$", page)}
 
 
 def unevaluated(page):
-    """Calls that Weir answered without having evaluated them."""
+    """Returns the number of calls that Weir answered without evaluating them."""
     found = series(page, "weir_unevaluated_total")
     if not found:
         raise AssertionError("weir_unevaluated_total is not there")
@@ -41,27 +43,27 @@ def unevaluated(page):
 
 
 def evaluated(page, limit):
-    """Decisions of a limit that covers every request."""
+    """Returns the decisions of a limit that covers every request."""
     return sum(value for labels, value in series(page, "weir_decisions_total").items() if f'limit="{limit}"' in labels)
 
 
 def with_rate(policy, rate):
-    """All limits of a policy, or of a file of descriptors by the day, with that rate."""
+    """Sets all limits of a policy, or of a file of descriptors per day, to that rate."""
     policy = re.sub(r"rate: \S+", f"rate: {rate}", policy)
     return re.sub(r"requests_per_unit: \d+", f"requests_per_unit: {rate.split('/')[0]}", policy)
 
 
 class Swept:
-    """What came of all requests, with a limit of so many."""
+    """Returns the results of all requests, with this limit."""
 
     def __init__(self):
-        self.reached = []    # the numbers of requests, as the application had them
+        self.reached = []    # the numbers of requests that reached the application
         self.evaluated = 0
-        self.metrics = ""    # Weir's page, afterwards
-        self.counted = {}    # what Envoy counts of Weir's answers
+        self.metrics = ""    # Weir's metrics, afterwards
+        self.counted = {}    # Envoy's counts of Weir's answers
 
     def kinds(self):
-        """How many of a kind reached the application."""
+        """Returns how many requests of a kind reached the application."""
         return dict(collections.Counter("without its number" if number is None else kind(*REQUESTS[number])
                                         for number in self.reached))
 
@@ -111,13 +113,13 @@ class Sweep:
 
     @classmethod
     def use_up(cls, port):
-        """For the client, and for the proxy's own address, which counts where that of the client cannot be told."""
+        """Resets the client, and the proxy's own address, which counts if the client's address is unknown."""
         client = proxy.Client()
         for address in [sweep_clients.CLIENT, "127.0.0.1"]:
             for method in ["GET", "POST"]:
                 statuses = [client.ask(method, client=address, port=port)[0] for _ in range(2)]
                 if statuses[1] != 429:
-                    raise AssertionError(f"the limit is not used up: {statuses}")
+                    raise AssertionError(f"the limit is not exhausted: {statuses}")
 
     @classmethod
     def send_all(cls, port, application, weir, swept):
@@ -142,7 +144,7 @@ class Sweep:
         self.assertGreaterEqual(self.unused.evaluated, 300)
         self.assertGreaterEqual(len(self.unused.reached), 300)
         self.assertLessEqual(len(self.unused.reached), self.unused.evaluated)
-        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.evaluated)  # not all are whole, or waited for
+        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.evaluated)  # some are incomplete or abandoned
 
     def test_no_request_reaches_the_application_once_the_limit_is_used_up(self):
         self.assertGreaterEqual(self.used_up.evaluated, 300)
@@ -176,7 +178,7 @@ class Envoy(Sweep):
 
     @classmethod
     def command_in(cls, directory):
-        """With the statistics at a place that it tells; listeners and clusters are those of the file."""
+        """Runs with the statistics at an address that it reports; listeners and clusters are those of the file."""
         return [*cls.command, "--config-yaml", ADMIN, "--admin-address-path", f"{directory}/admin"]
 
     @classmethod

@@ -1,4 +1,4 @@
-"""TLS at every listener: who is let in, and certificates that change while the server runs."""
+"""TLS at every listener: accepted clients, and certificates that change while the server runs."""
 
 import json
 import pathlib
@@ -33,7 +33,7 @@ def make_key(folder, name):
 
 def make_ca(folder, name):
     make_key(folder, name)
-    # Without its use, Python from 3.13 on rejects it.
+    # Without a key usage, Python 3.13 and later reject it.
     openssl(folder, "req", "-x509", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-days", "2",
             "-addext", "keyUsage=critical,keyCertSign", "-out", f"{name}.crt")
 
@@ -47,7 +47,7 @@ def make_certificate(folder, name, ca, common_name=None):
 
 
 def config(**client_ca):
-    """TLS at all listeners; with `client_ca`, certificates of that CA are asked for."""
+    """Returns TLS settings for all listeners; with `client_ca`, client certificates from that CA are required."""
     asked = "".join(f", {field}: {file}" for field, file in client_ca.items())
     return "version: 1\npolicy: policy.yaml\nlisteners:\n" + "".join(
         f'  {listener}: {{listen: "127.0.0.1:0", tls: {{certificate: server.crt, key: server.key{asked}}}}}\n'
@@ -66,7 +66,7 @@ class TlsTest(unittest.TestCase):
             make_certificate(folder, name, ca)
 
     def folder_of_files(self):
-        """The certificates, and a policy."""
+        """Creates the certificates and a policy."""
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for file in pathlib.Path(self.made.name).iterdir():
             (self.folder / file.name).write_bytes(file.read_bytes())
@@ -92,7 +92,7 @@ class TlsTest(unittest.TestCase):
             raise
 
     def ask(self, weir, listener, certificate=None, **versions):
-        """A question that the listener can answer, asked and answered."""
+        """Sends a request that the listener can answer, and reads the response."""
         connection = self.connect(weir, listener, certificate, **versions)
         if listener == "rls":
             with rls_client.RlsClient(connection) as client:
@@ -127,14 +127,14 @@ class Listeners(TlsTest):
         for listener in LISTENERS:
             self.assertTrue(self.ask(weir, listener, "client"), listener)
             for nobody in None, "stranger":
-                # A handshake that fails, or an end instead of an answer.
+                # A failed handshake, or the end of the connection instead of an answer.
                 with self.assertRaises(OSError, msg=(listener, nobody)):
                     if not self.ask(weir, listener, nobody):
                         raise ConnectionError
             self.assertTrue(self.ask(weir, listener, "client"), listener)
 
     def test_may_be_open_to_others_by_certificate(self):
-        """With client_ca a listener needs neither a token nor loopback."""
+        """With client_ca, a listener needs neither a token nor loopback."""
         for settings, code in (config(client_ca="ca.crt"), 0), (config(), 1):
             (self.folder_of_files() / "weir.yaml").write_text(settings.replace("127.0.0.1:0", "0.0.0.0:0"))
             ran = subprocess.run([PROGRAM, "serve", "--check", "--config", self.folder / "weir.yaml"],

@@ -1,7 +1,7 @@
-"""What the tests of the server need besides Debian's packages: Python's clients, Envoy, Node's clients. script/setup puts
-them into build/tools. A test for which something could not be had is skipped; the others run.
+"""Finds what the tests of the server need in addition to Debian's packages: Python clients, Envoy, Node clients.
+script/setup installs them into build/tools. A test is skipped if something it needs is unavailable; the others run.
 
-  tools.py                                says which tests are skipped, and for want of what
+  tools.py                                lists the tests that are skipped, and what they lack
   tools.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped
 """
 
@@ -24,11 +24,11 @@ def has_node_clients():
     return (pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules" / "redis").is_dir()
 
 
-# The modules of requirements.txt, and of what they bring along.
+# The modules of requirements.txt and of their dependencies.
 CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "jsonschema_rs", "kubernetes_validate", "redis",
            "schemathesis", "yaml"}
 
-# The programs that a file, or a class of it, runs.
+# The programs that a file, or a class in it, runs.
 ENVOY = ("Envoy", has_envoy)
 RUNS = {
     "envoy": ENVOY, "quota": ENVOY, "llm_gateway": ENVOY,
@@ -42,7 +42,7 @@ RUNS = {
 
 
 def imports(file, seen):
-    """The first names of what a file imports, and of what the files of this folder do that it imports."""
+    """Returns the top-level names of a file's imports, including those of imported files in this folder."""
     seen.add(file)
     for node in ast.walk(ast.parse(file.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -57,7 +57,7 @@ def imports(file, seen):
 
 
 def missing(file, of_class=None):
-    """What the class of FILE_test.py lacks, or all classes alike."""
+    """Returns what the class of FILE_test.py lacks, or what all of its classes lack."""
     wants = CLIENTS.intersection(imports(FOLDER / f"{file}_test.py", set()))
     lacks = {name for name in wants if importlib.util.find_spec(name) is None}
     for test in file, f"{file}.{of_class}":
@@ -77,7 +77,7 @@ def tell():
 
 def run(file, of_class, program, version):
     if lacks := missing(file, of_class):
-        print(f"skipped for want of {', '.join(lacks)}: script/setup could not install it")
+        print(f"skipped: missing {', '.join(lacks)}; script/setup could not install it")
         sys.exit(SKIPPED)
     os.execv(sys.executable, [sys.executable, "-B", str(FOLDER / f"{file}_test.py"), program, version, "--verbose",
                               of_class])

@@ -26,7 +26,7 @@ class TopTest(WatchedTest):
         return "{}:{}".format(*self.server.admin)
 
     def deny(self):
-        """Seven denials of 10, and two more that a limit in shadow would deny of 4."""
+        """Causes seven denials of 10 requests, and two of 4 by a limit in shadow mode."""
         self.check(10, user="alice")
         self.check(4, path="/login", method="POST", ip="203.0.113.7")
 
@@ -41,7 +41,7 @@ class TopTest(WatchedTest):
 
 class Live(TopTest):
     def tearDown(self):
-        # Whatever was shown was of the terminal's few sequences, and within its edges.
+        # Everything shown used the few known sequences and stayed within the terminal.
         for terminal in self.terminals:
             self.assertEqual((terminal.screen.unknown, terminal.screen.beyond), ([], []))
 
@@ -105,7 +105,7 @@ class Live(TopTest):
             terminal.resize(columns, rows)
             terminal.until(lambda screen: screen.lines[-1].startswith("Enter details") and screen.lines[0].startswith("weir "),
                            f"a picture of {columns} x {rows}")
-            # What was drawn before the program knew of the new size may not have fitted; the next picture does.
+            # Output drawn before the program received the new size may not have fitted; the next frame does.
             seen = terminal.screen.lines[0]
             terminal.screen.beyond.clear()
             terminal.until(lambda screen: screen.lines[0] != seen and screen.lines[-1].startswith("Enter details"), "the next second")
@@ -178,7 +178,7 @@ class Live(TopTest):
             terminal.type("q")
             began = time.monotonic()
             self.assertEqual(terminal.end(), 0)
-            self.assertLess(time.monotonic() - began, 5)  # a request is given ten seconds
+            self.assertLess(time.monotonic() - began, 5)  # a request has a timeout of ten seconds
         finally:
             self.server.signal(signal.SIGCONT)
         self.assertTrue(terminal.is_as_before)

@@ -1,4 +1,4 @@
-"""One trace through every listener: the same verdicts, and the same numbers."""
+"""Sends one trace through every listener: the verdicts and the numbers are the same."""
 
 import dataclasses
 import json
@@ -17,10 +17,10 @@ ALGORITHMS = ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_w
 QUOTA = 5
 PERIOD = 30 * 86_400
 
-# A limit that writes its cost does not ask the caller: there is one for each.
+# A limit that sets its cost ignores the caller's, so there is one limit of each kind.
 BY_HEADER = "-by-header"
 
-# So slow that nothing is refilled while the test runs: what is left is a matter of the trace alone.
+# So slow that nothing is refilled while the test runs: what remains depends on the trace alone.
 POLICY = "version: 1\nlimits:\n" + "".join(
     f"  - name: {name}{by}\n    routes: [/{name}{by}]\n    consumer_key: user\n    algorithm: {name}\n"
     f"    rate: {QUOTA}/30day\n" + ("    cost: header:X-Cost\n" if by else "") +
@@ -33,7 +33,7 @@ NEVER = [("d", 6), ("d", 1), ("d", 1_000_000_000), ("d", 4), ("d", 5)]
 
 
 def expected(trace):
-    """(admitted, remaining) of each step, where nothing is refilled."""
+    """Returns (admitted, remaining) of each step, if nothing is refilled."""
     used = {}
     for consumer, cost in trace:
         admitted = used.get(consumer, 0) + cost <= QUOTA
@@ -44,7 +44,8 @@ def expected(trace):
 
 @dataclasses.dataclass
 class Told:
-    """What a listener says. None: it has no word for that. Times in seconds; `whole`: rounded up to whole ones."""
+    """The answer of a listener. None means that the listener does not report it. Times are in seconds; `whole` means
+    that they are rounded up."""
 
     admitted: bool
     limit: str | None
@@ -150,8 +151,8 @@ class Listeners(unittest.TestCase):
         return told
 
     def assert_agrees(self, told, reference):
-        """The same wait, but for the time that has passed since, and up to a second where the listener has only whole
-        ones: rounded up, so that nobody is sent back too early."""
+        """Asserts the same wait, except for the time that has passed, and up to a second more if the listener has only
+        whole seconds: they are rounded up, so that no client retries too early."""
         passed = time.monotonic() - self.began
         self.assertEqual((told.admitted, told.quota, told.remaining),
                          (reference.admitted, reference.quota, reference.remaining))
@@ -181,7 +182,7 @@ class Listeners(unittest.TestCase):
                                         "rls": Rls(self.server), "resp": WeirCheck(self.server)})
 
     def test_agree_on_what_can_never_fit(self):
-        """But for /v1/auth, where the policy bounds what a header can ask for."""
+        """All listeners except /v1/auth, where the policy bounds what a header can request."""
         for limit in ALGORITHMS:
             self.compare(limit, NEVER, {"batch": Check(self.server, as_array=True), "rls": Rls(self.server),
                                         "resp": WeirCheck(self.server)})
@@ -190,7 +191,7 @@ class Listeners(unittest.TestCase):
         self.compare("gcra", TRACE + NEVER, {"throttle": Throttle(self.server)})
 
     def test_share_their_counters(self):
-        """A consumer who is known by the same name at every listener has one budget."""
+        """A consumer with the same name at every listener has one budget."""
         listeners = {"check": Check(self.server), "auth": Auth(self.server, by=""), "rls": Rls(self.server),
                  "resp": WeirCheck(self.server), "batch": Check(self.server, as_array=True)}
         for limit in ALGORITHMS:
@@ -210,7 +211,7 @@ limits:
 
 
 class Queue(unittest.TestCase):
-    """One passes, two wait their turn, the next is denied. How long a caller can wait is where listeners differ."""
+    """One passes, two wait for their turn, the next is denied. Listeners differ in how long a caller can wait."""
 
     def setUp(self):
         self.server = self.enterContext(Server(QUEUE))

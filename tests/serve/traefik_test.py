@@ -1,4 +1,4 @@
-"""What Traefik's ForwardAuth sends, by its documentation, to a server by examples/traefik."""
+"""Sends what Traefik's ForwardAuth sends, according to its documentation, to a server from examples/traefik."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A server with two limits that operators watch, for tests of what they see."""
+"""A server with two limits, for tests of what operators see."""
 
 import json
 import unittest

@@ -71,7 +71,7 @@ std::string with_redis(std::string text) {
   for (std::size_t line = text.find("\n#   ", at); line != std::string::npos; line = text.find("\n#   ", line)) {
     text.erase(line + 1, 2);
   }
-  text.replace(text.find("redis://"), std::string_view("redis://").size(), "rediss://");  // which tls is for
+  text.replace(text.find("redis://"), std::string_view("redis://").size(), "rediss://");  // TLS requires it
   return text;
 }
 

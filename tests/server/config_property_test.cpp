@@ -26,10 +26,10 @@ RC_GTEST_PROP(Sample, HasTheValueOfItsFraction, ()) {
   RC_ASSERT(parse_sample(fmt::format("{}/{}", share.part, share.whole)).value() == share);
 }
 
-// Few addresses, so that they often meet.
+// Few addresses, so that they often coincide.
 struct Spot {
   const char* text;
-  int network;  // of IPv4 127.0.0.1 1, 127.0.0.2 2, all of it 3; of IPv6 ::1 4; all of both 7
+  int network;  // bits: IPv4 127.0.0.1 is 1, 127.0.0.2 is 2, all of IPv4 is 3; ::1 is 4; all of both is 7
   int port;
 };
 

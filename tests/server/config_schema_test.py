@@ -1,9 +1,9 @@
-"""Holds the schema that `weir schema --config` prints against the reader of weir.yaml.
+"""Compares the schema that `weir schema --config` prints with the reader of weir.yaml.
 
 Usage: config_schema_test.py SOURCE_FOLDER WEIR
 
 Every valid file validates, and every mistake that its fixture calls structural does not. The fixtures' own test
-(config_mistakes_test.cpp) holds the reader to the same files.
+(config_mistakes_test.cpp) tests the reader with the same files.
 """
 
 import json
@@ -21,7 +21,7 @@ FIXTURES = SOURCE / "tests/server"
 
 
 def properties(schema):
-    """The names of all fields, wherever they are in the schema."""
+    """Returns the names of all fields, wherever they are in the schema."""
     if isinstance(schema, list):
         return set().union(*map(properties, schema))
     if not isinstance(schema, dict):

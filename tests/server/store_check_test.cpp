@@ -181,7 +181,7 @@ class StoreCheckWithUsers : public testing::Test {
   RedisConfig redis_ = redis_at(server_);
 };
 
-// `ACL SETUSER weir on >PASSWORD RIGHTS`, as docs/shared-store.md has it.
+// `ACL SETUSER weir on >PASSWORD RIGHTS`, as in docs/shared-store.md.
 std::string rights_on_the_page() {
   std::ifstream page(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/shared-store.md");
   constexpr std::string_view begin = "ACL SETUSER weir on >PASSWORD ";

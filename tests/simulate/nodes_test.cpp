@@ -126,7 +126,7 @@ TEST(Nodes, UnusedUnitsAreReturned) {
   Simulation simulation = leased_to_another_node();
   simulation.request(1'501, "192.0.2.1");  // to the second node
   const NodesReport::OfLimit limit = on_nodes(simulation, 2, Consistency::leased).limits.at(0);
-  EXPECT_EQ(limit.newly_denied, 3U);  // and not a fourth
+  EXPECT_EQ(limit.newly_denied, 3U);  // only three, not four
 }
 
 TEST(Nodes, AClientCanStayOnItsNode) {

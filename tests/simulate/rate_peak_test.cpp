@@ -31,7 +31,7 @@ TEST(RatePeak, MinuteIsAnySixtyConsecutiveSeconds) {
   for (int i = 0; i < 2; ++i) rate.add(118);
   rate.add(119);  // second 59 has left, 60 has not
   EXPECT_EQ(rate.peaks().minute, (Peak{6, at(59)}));
-  rate.add(120);  // and here 60 has
+  rate.add(120);  // now 60 has left
   EXPECT_EQ(rate.peaks().minute, (Peak{6, at(59)}));
 }
 
@@ -47,7 +47,7 @@ TEST(RatePeak, TimesBeforeTheEpochCountToo) {
   RatePeak rate;
   rate.add(-100);
   rate.add(-99);
-  rate.add(-41);  // 60 seconds from -100 on: the last one
+  rate.add(-41);  // the last request is in the 60 seconds from -100 on
   EXPECT_EQ(rate.peaks().minute, (Peak{3, at(-100)}));
 }
 

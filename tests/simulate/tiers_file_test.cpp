@@ -44,7 +44,7 @@ TEST(TiersFile, ErrorsHaveTheLineNumber) {
   EXPECT_EQ(mistake_in("\"alice,pro\n"), "tiers.csv:1: " + form);
   EXPECT_EQ(mistake_in("\"alice\"x,pro\n"), "tiers.csv:1: " + form);
   EXPECT_EQ(mistake_in("alice,prro\n"), "tiers.csv:1: unknown tier 'prro', did you mean 'pro'?");
-  EXPECT_EQ(mistake_in("alice,platinum\n"), "tiers.csv:1: unknown tier 'platinum'; the policy has free, pro, internal");
+  EXPECT_EQ(mistake_in("alice,platinum\n"), "tiers.csv:1: unknown tier 'platinum'; valid tiers: free, pro, internal");
   EXPECT_EQ(mistake_in("alice,pro\nbob,pro\nalice,free\n"),
             "tiers.csv:3: duplicate user 'alice': the first is in line 1");
   EXPECT_EQ(mistake_in("# nobody\nuser,tier\n"), "tiers.csv: no users; write lines such as alice,pro");

@@ -84,7 +84,7 @@ class ApproximateNode final : public Callback {
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
   std::size_t answers = 0;
-  std::uint64_t on_share = 0;  // of the last admission
+  std::uint64_t on_share = 0;  // units of the last admission that the share covered
 
  private:
   static Check check(const States& states, std::string name, std::uint64_t cost) {
@@ -117,7 +117,7 @@ struct ApproximateNodes {
       for (auto& node : nodes) node->tick();
     }
   }
-  // What one node is admitted if it asks more and more until it is denied for long.
+  // The number of units that one node admits if it keeps asking until it is denied for a long time.
   std::uint64_t spend_all(std::size_t node) {
     std::uint64_t admitted = 0;
     for (int round = 0; round < 40; ++round) {
@@ -268,7 +268,7 @@ TEST(Approximate, AStoreThatIsTooSlowForItsSlicesLeavesEachNodeItsShare) {
   }
 }
 
-// The slice ended before its answer arrived, but the store is healthy.
+// The slice expired before its answer arrived, but the store is healthy.
 TEST(Approximate, AnAnswerAtTheEndOfAWindowIsNotLate) {
   for (const Limit& limit : {*Limit::fixed_window({1'000, 10s}), *Limit::sliding_window_counter({1'000, 10s})}) {
     ApproximateNodes cluster(limit, 4);
@@ -284,7 +284,7 @@ TEST(Approximate, AnAnswerAtTheEndOfAWindowIsNotLate) {
   }
 }
 
-// What was sent and not answered may have been charged; it is not charged again.
+// What was sent and not answered may have been charged, so it is not charged again.
 TEST(Approximate, WhatMayHaveBeenChargedIsNotChargedAgain) {
   ApproximateNodes cluster(*Limit::fixed_window({1'000, 1h}), 5);
   cluster.shared.holds = true;

@@ -34,7 +34,7 @@ class BoundStates {
   BoundStates& operator=(const BoundStates&) = delete;
 
   BoundStates& on_failure(OnFailure choice) { return states_.on_failure = choice, *this; }
-  BoundStates& divided() { return terms_.share = NodeShare{limit_}, *this; }  // by the number of nodes
+  BoundStates& divided() { return terms_.share = NodeShare{limit_}, *this; }  // the share by the number of nodes
   BoundStates& without_charge_back() { return terms_.charges_back = false, *this; }
 
   [[nodiscard]] Check check(const std::string& consumer, std::uint64_t cost = 1) const {

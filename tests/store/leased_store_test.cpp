@@ -76,7 +76,7 @@ class Node final : public Callback {
 
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
-  Holdings holdings;  // of the last look or reset
+  Holdings holdings;  // result of the last look or reset
   std::size_t answers = 0;
 
   // Gives units back and returns what remains.
@@ -201,7 +201,8 @@ TEST(Leased, ASliceIsSpentForThreeQuartersOfItsTime) {
   EXPECT_EQ(node.last.failure, Failure::unavailable);
 }
 
-// While a message is in flight only what it keeps is spent; what was spent since is deducted from the answer's total.
+// While a message is in flight, only what it keeps is spent; what was spent since is deducted from the total in the
+// answer.
 TEST(Leased, WhatIsSpentWhileAMessageIsInFlightIsNotSpentAgain) {
   MemoryStore shared;
   const Limit limit = bucket(1, 1'000);
@@ -360,7 +361,7 @@ TEST(Leased, WhatIsLeftAfterGivingBackHasTheNodesOwnSliceInIt) {
   EXPECT_EQ(node.give_back(1), left + 1);
 }
 
-// Denials are counted also without a message, and when a remembered denial is repeated here.
+// Denials are counted even without a message, and when this process repeats a remembered denial.
 TEST(Leased, DenialsWhileOthersHoldEnoughAreCounted) {
   MemoryStore shared;
   Node holder(shared, bucket(1, 100), 10);

@@ -122,7 +122,7 @@ class CoreStates {
     });
   }
 
-  // To detect changes.
+  // Used to detect changes.
   static auto numbers_of(const SharedState& state) {
     const auto& [arrival, fixed, counter, log, holds] = state.numbers;
     const bool has_log = !log.empty();

@@ -34,7 +34,7 @@ class Fleet {
   }
   void set_failing(Failure failure) { inner_.failing = failure; }
 
-  // What was admitted of `each` requests to each node.
+  // The number of requests admitted if each node gets `each` requests.
   std::uint64_t ask(std::uint64_t each) {
     std::uint64_t admitted = 0;
     for (std::uint64_t i = 0; i < each; ++i) {
@@ -67,8 +67,8 @@ class Fleet {
 };
 
 const std::vector<Failure> ways{Failure::none, Failure::unavailable, Failure::timeout, Failure::lost, Failure::refused};
-// What is admitted during these failures is charged to the store later. In the others the store may have charged it;
-// this one does not.
+// What is admitted during these failures is charged to the store later. In the other failures the store may already
+// have charged it, although this one does not.
 const std::vector<Failure> charged_later{Failure::none, Failure::unavailable, Failure::refused};
 const std::vector<Failure> has_done_nothing{Failure::unavailable, Failure::refused};
 

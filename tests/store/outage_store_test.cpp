@@ -1,5 +1,5 @@
-// A store around one that can be unavailable: how long a request waits for it, what applies then, and what is charged
-// to it afterwards.
+// A store that wraps one that can be unavailable: how long a request waits for it, which fallback applies, and what is
+// charged to it afterwards.
 #include "store/outage/outage_store.h"
 
 #include <array>
@@ -52,7 +52,7 @@ class OutageStoreTest : public testing::Test {
   MemoryStore inner_;
   std::atomic<bool> has_charges_{false};
   OutageStore store_{inner_, clock_, 10ms, has_charges_};
-  BoundStates api_{*Limit::token_bucket({{6, Duration(1min)}, 10})};  // here five, at half the rate
+  BoundStates api_{*Limit::token_bucket({{6, Duration(1min)}, 10})};  // the share: five, at half the rate
   std::vector<std::unique_ptr<Submitted>> groups_;
 };
 

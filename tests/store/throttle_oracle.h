@@ -18,7 +18,7 @@ class ThrottleOracle {
   struct Answer {
     bool limited = false;
     std::uint64_t remaining = 0;
-    std::optional<Duration> retry_after;  // if it is limited and can ever fit
+    std::optional<Duration> retry_after;  // set if it is limited and can ever fit
     Duration reset_after{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
@@ -28,7 +28,7 @@ class ThrottleOracle {
     const auto common =
         static_cast<Number>(std::gcd(numbers.rate.count, static_cast<std::uint64_t>(numbers.rate.per.count())));
     const Number n = static_cast<Number>(numbers.rate.count) / common;
-    const Number emission = numbers.rate.per.count() / common;  // of one token, in N-ths
+    const Number emission = numbers.rate.per.count() / common;  // the time of one token, in N-ths
     const Number tolerance = emission * static_cast<Number>(numbers.burst);
     const Number now = at.time_since_epoch().count() * n;
     const Number before = std::max(arrival(key, n), now);

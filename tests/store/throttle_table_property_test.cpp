@@ -49,8 +49,8 @@ RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesInNarrowCells, ()) {
   expect_answers_of_redis_cell({any_narrow_numbers(), any_narrow_numbers(), any_narrow_numbers()});
 }
 
-// Nothing is lost in 8,192-ths, and so nothing drifts: after each charge a cell has another remainder, and the next
-// decision equals the core's on an exact state.
+// 8,192-ths lose nothing, so nothing drifts: after each charge a cell has another remainder, and the next decision
+// equals that of the core on an exact state.
 RC_GTEST_PROP(ThrottleTable, RemaindersComeBackAsTheyWere, ()) {
   const std::int64_t n = any(1, 8'192);
   const core::Gcra::Limit limit(

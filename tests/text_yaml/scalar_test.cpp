@@ -151,7 +151,7 @@ TEST(Share, IsInMillionths) {
   EXPECT_EQ(parse_share("1.000000"), 1'000'000U);
   EXPECT_EQ(parse_share("0.000001"), 1U);
   for (const auto* text : {"0", "0.0", "1.000001", "2", "100"}) {
-    EXPECT_EQ(refusal(parse_share(text)), "a share is above 0 and at most 1, like 0.5") << text;
+    EXPECT_EQ(refusal(parse_share(text)), "a share must be above 0 and at most 1, like 0.5") << text;
   }
   EXPECT_EQ(refusal(parse_share("50%")), "not a decimal number: write it like 0.5");
 }

@@ -47,19 +47,19 @@ TEST(Http1Refusal, RequestLineHasOneForm) {
            "GET  HTTP/1.1"s,       //
            "GET  / HTTP/1.1"s,     // two spaces
            "GET /  HTTP/1.1"s,     //
-           "GET / HTTP/1.1 "s,     // and after
-           " GET / HTTP/1.1"s,     // and before
+           "GET / HTTP/1.1 "s,     // a space after the version
+           " GET / HTTP/1.1"s,     // a space before the method
            "GET\t/ HTTP/1.1"s,     // a tab
            "GET /\tHTTP/1.1"s,     //
            "GET /a\tb HTTP/1.1"s,  //
            "GET /a b HTTP/1.1"s,   // whitespace in the target
            "GET / a HTTP/1.1"s,    //
            "GET / HTTP/1.1 HTTP/1.1"s,
-           "G(T / HTTP/1.1"s,     // no token
+           "G(T / HTTP/1.1"s,     // not a token
            "G\xC3T / HTTP/1.1"s,  //
            "GET:/ HTTP/1.1"s,     //
            "/ HTTP/1.1"s,         //
-           "GET / http/1.1"s,     // letter case
+           "GET / http/1.1"s,     // wrong letter case
            "GET / HTTP/1"s,       //
            "GET / HTTP/11"s,      //
            "GET / HTTP/1.10"s,    //
@@ -129,7 +129,7 @@ TEST(Http1Refusal, HeaderHasOneForm) {
            "\tX: a"s,                       //
            "X: a\r\n b"s,                   //
            "X: a\r\n\tContent-Length: 5"s,  //
-           "X Y: a"s,                       // no token
+           "X Y: a"s,                       // not a token
            "X(: a"s,                        //
            "X\xC3: a"s,                     //
            "\"X\": a"s,                     //

@@ -57,7 +57,7 @@ TEST(RateLimitField, OneInvalidMemberRejectsTheField) {
   for (const std::string_view wrong : {
            R"("b")",  // r is required
            R"("b";t=1)",
-           R"("b";r)",  // and an Integer
+           R"("b";r)",  // r must be an Integer
            R"("b";r=1.0)",
            R"("b";r="1")",
            R"("b";r=-1)",  // not below zero

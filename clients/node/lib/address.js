@@ -6,7 +6,7 @@ const net = require('node:net');
 const BRACKETED = /^\[([^[\]]*)\](?::(\d{1,5}))?$/;
 const V4_AND_PORT = /^([\d.]+):(\d{1,5})$/;
 
-/** An address without its port, its brackets and its zone; undefined if it is none. @param {string} text */
+/** Returns an address without port, brackets and zone; undefined if the text is not an address. @param {string} text */
 function addressOf(text) {
   const matched = BRACKETED.exec(text) ?? V4_AND_PORT.exec(text);
   if (Number(matched?.[2] ?? 0) > 65535) return undefined;

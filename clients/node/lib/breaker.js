@@ -14,7 +14,7 @@ const { UnavailableError } = require('./errors.js');
  * 3. The wait for a probe is random between half and all of `intervalMs`, which doubles with each failed probe, up to
  *    `maxIntervalMs`.
  *
- * `failures` of 0 or below disable it.
+ * If `failures` is 0 or below, the breaker is disabled.
  */
 class Breaker {
   #failures;

@@ -57,7 +57,7 @@ const lowerCase = (headers) => headers && new Set([...headers].map((name) => nam
  */
 async function evaluate(client, query, reserve) {
   if (!query.ip) {
-    const verdict = client.refuse('unknown peer address; set ip in the query function if the server does not tell it');
+    const verdict = client.refuse('unknown peer address; set ip in the query function if the server does not provide it');
     return { verdict, reservation: null };
   }
   if (!reserve) return { verdict: await client.check(query), reservation: null };

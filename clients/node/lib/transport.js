@@ -98,7 +98,7 @@ class Transport {
       let readBefore = 0;
       let isOver = false;
 
-      // A busy event loop runs timers before it reads: read the data that has already arrived first.
+      // A busy event loop runs timers before it reads, so this first reads the data that has already arrived.
       const timer = setTimeout(() => setImmediate(() => {
         fail(new UnavailableError(`Weir did not answer within ${this.#timeoutMs} ms`));
       }), Math.max(0, deadline - performance.now()));

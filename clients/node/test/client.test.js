@@ -74,7 +74,7 @@ test('options that make no sense are errors', () => {
   }
 });
 
-/** A breaker on a clock of its own, without chance. */
+/** A breaker on a manual clock, without randomness. */
 function newBreaker(options) {
   const clock = { now: 100 };
   const changes = [];
@@ -148,7 +148,7 @@ test('an answer that comes late closes the breaker, and a late failure changes n
   assert.equal(breaker.state, 'closed');
 });
 
-test('checks at a time have connections of their own, which are kept', async () => {
+test('concurrent checks have separate connections, which are kept', async () => {
   const weir = await fakeWeir();
   const client = newClient({ url: weir.url, fail: 'closed' });
   for (let i = 0; i < 5; i += 1) {
@@ -174,7 +174,7 @@ test('an answer that came while the program was busy is not too late', async () 
   try {
     const port = await new Promise((resolve) => worker.once('message', resolve));
     const client = newClient({ url: `http://127.0.0.1:${port}`, timeoutMs: 250, fail: 'closed' });
-    while ((await client.check({})).reason !== 'within'); // the connection is there
+    while ((await client.check({})).reason !== 'within'); // the connection is established
     const before = Atomics.load(answered, 0);
     const checking = client.check({});
     const late = performance.now() + 260;

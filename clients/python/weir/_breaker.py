@@ -26,7 +26,7 @@ class Breaker:
        `max_interval`.
     4. A request canceled by its caller counts as neither success nor failure.
 
-    `failures` of 0 or below disable it.
+    If `failures` is 0 or below, the breaker is disabled.
     """
 
     def __init__(self, failures: int, interval: float, max_interval: float, timeout: float,
@@ -35,7 +35,7 @@ class Breaker:
         self._failures = failures
         self._first_interval = interval
         self._max_interval = max_interval
-        self._probe_time = 2 * timeout  # then a probe counts as lost, such as one of a thread that a fork did not copy
+        self._probe_time = 2 * timeout  # then a probe is lost: a fork may not have copied its thread
         self._on_change = on_change
         self._clock = clock
         self._chance = chance

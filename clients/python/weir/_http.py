@@ -31,7 +31,7 @@ class Place:
 
     host: str
     port: int
-    path: str | None = None  # of a unix socket
+    path: str | None = None  # path of a unix socket
     tls: ssl.SSLContext | None = None
 
     @classmethod
@@ -72,7 +72,7 @@ class AnswerReader:
         self._bytes = bytearray()
         self._head: tuple[int, tuple[tuple[str, str], ...]] | None = None
         self.has_started = False
-        self.can_reuse = False  # the connection, after the response
+        self.can_reuse = False  # whether the connection stays open after the response
 
     def feed(self, data: bytes) -> Answer | None:
         self.has_started = True
@@ -131,7 +131,7 @@ class AnswerReader:
                 raise ProtocolError("response too long")
             return None
         if self._bytes:
-            self.can_reuse = False  # more data than one response
+            self.can_reuse = False  # there is more data than one response
         return Answer(*self._head, body)
 
     def _take(self, count: int) -> bytes:

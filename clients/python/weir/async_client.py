@@ -26,7 +26,7 @@ class _Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
         self._reader = AnswerReader()
-        self._answer: asyncio.Future[Answer] | None = None  # that is awaited
+        self._answer: asyncio.Future[Answer] | None = None  # the answer that is awaited
         self.is_kept = False
 
     async def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
@@ -56,7 +56,7 @@ class _Connection(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None or self._answer.done():  # nothing was asked
+        if self._answer is None or self._answer.done():  # nothing was sent
             return self.close()
         try:
             self._give(self._reader.feed(data))
@@ -236,8 +236,8 @@ class AsyncReservation:
         self.not_kept: tuple[str, ...] = ()
 
     async def settle(self, actual: int) -> Settlement:
-        """Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
-        unavailable at the reserve, reports all of it, and passes a failure to `on_error` instead of raising it."""
+        """Settles at the actual cost. For limits without a receipt, reports the excess over the estimate; if Weir was
+        unavailable at the reserve, reports the whole cost and passes a failure to `on_error` instead of raising."""
         if self._is_unavailable:
             settlement = await self._report_what_was_not_reserved(actual)
         elif self.not_kept and actual > self._reserved:

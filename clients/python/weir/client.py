@@ -270,8 +270,8 @@ class Reservation:
         self.not_kept = receipt.not_kept
 
     def settle(self, actual: int) -> Settlement:
-        """Settles at the actual cost. Where there is no receipt, reports the excess over the estimate; if Weir was
-        unavailable at the reserve, reports all of it, and passes a failure to `on_error` instead of raising it."""
+        """Settles at the actual cost. For limits without a receipt, reports the excess over the estimate; if Weir was
+        unavailable at the reserve, reports the whole cost and passes a failure to `on_error` instead of raising."""
         if self._is_unavailable:
             settlement = self._report_what_was_not_reserved(actual)
         elif self.not_kept and actual > self._reserved:

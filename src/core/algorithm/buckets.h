@@ -88,8 +88,8 @@ struct LeakyBucketQueue : ArrivalOperations {
     return decision;
   }
 
-  // Denies a caller that cannot wait for the next turn; nothing remains for it. `sooner` is by how much the
-  // turn comes too late.
+  // Denies a caller that cannot wait for the next turn; nothing remains for it. `sooner` is how much earlier the turn
+  // would have to come.
   static Decision cannot_wait(const Limit& limit, const State& state, Cost cost, Instant now,
                               Duration sooner) noexcept {
     Decision decision = ArrivalOperations::peek(limit, state, cost, now);

@@ -1,5 +1,5 @@
-// Fixed window: one count per window. Windows have one length and are aligned to the epoch, so that nodes agree, or
-// they follow a calendar.
+// Fixed window: one count per window. Windows either have one length and are aligned to the epoch, so that nodes agree
+// on them, or follow a calendar.
 //
 // Simple and small, but up to 2 x limit can pass within one window's length around a boundary. When the clock steps
 // back into an earlier window, the newest window continues to count.
@@ -71,7 +71,7 @@ struct FixedWindow {
     return cost.units() - more;
   }
 
-  // Keeps the count. A window that has not begun is replaced by the present one.
+  // Keeps the count. A window that has not begun is replaced by the current one.
   static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
     state.end = std::min(state.end, end_at(limit, micros(now)));
   }
@@ -81,7 +81,7 @@ struct FixedWindow {
   }
 
  private:
-  // A state at an instant, and the start of the window that it counts.
+  // A state at an instant, and the start of the window whose usage it counts.
   struct Counted {
     State state;
     std::int64_t start;

@@ -75,7 +75,7 @@ struct SlidingWindowCounter {
     return cost.units() - more;
   }
 
-  // Keeps the counts. A window that has not begun is replaced by the present one.
+  // Keeps the counts. A window that has not begun is replaced by the current one.
   static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
     state.start = std::min(state.start, window_start(micros(now), limit.window));
   }

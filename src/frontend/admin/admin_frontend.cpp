@@ -153,7 +153,7 @@ std::optional<HttpAnswer> AdminFrontend::Session::refuse(const Request& request,
                       {"WWW-Authenticate", "Bearer"});
 }
 
-// Links from other pages may be followed, except to streams: they stay open, and their number is limited.
+// Links from other pages may be followed, except to streams, which stay open and whose number is limited.
 bool AdminFrontend::Session::is_cross_origin(const Request& request, const Row& row) const noexcept {
   if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
   const Header* const mode = find_header(request.headers, "sec-fetch-mode");
@@ -193,7 +193,7 @@ void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& tra
   fulfil(ticket, bytes);
 }
 
-// The headers allow the page to load only its own files, and no other page to frame it.
+// The headers allow the page to load only its own files, and allow no other page to frame it.
 void AdminFrontend::Session::write_page(const Exchange& exchange) {
   const PageFile* const file = find_page_file(exchange.names.empty() ? "index.html" : exchange.names[0]);
   if (file == nullptr) return answer(exchange, http_problem(404, unknown_path));

@@ -71,9 +71,9 @@ struct AdminStatus {
     std::uint64_t connected = 0;                 // connected servers
     std::string breaker{};                       // closed, half_open or open: the worst of all servers
     std::optional<Instant> unavailable_since{};  // none: every breaker is closed
-    std::optional<Instant> failed_at{};          // time of the latest error; none since startup
+    std::optional<Instant> failed_at{};          // time of the latest error; none if there was none since startup
     std::string error{};
-    std::string holder{};  // this node's name as a holder of slices; empty: it leases nothing
+    std::string holder{};  // this node's name as a holder of slices; empty: it leases none
 
     // Published by each node, including this one.
     struct Heartbeat {
@@ -82,7 +82,7 @@ struct AdminStatus {
       std::string policy{};  // digest
       Duration last_seen_ago{};
       bool is_self = false;
-      bool differs = false;  // its policy differs from this node's
+      bool differs = false;  // true if its policy differs from this node's
     };
     std::uint64_t nodes = 1;              // sharing the store
     std::vector<Heartbeat> heartbeats{};  // empty before the store's first answer

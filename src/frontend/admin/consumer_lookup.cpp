@@ -41,7 +41,7 @@ std::optional<Instant> counted_since(const Limit& numbers, const Decision& prese
       return at + runs_for - (counts_before ? 2 : 1) * window;
     }
     default:
-      return {};  // a bucket's state says when it will be full, not when it last was
+      return {};  // a bucket's state records when it will be full, not when it last was
   }
 }
 
@@ -71,7 +71,7 @@ void ConsumerLookup::add(EvaluationBatch& batch) {
   }
 }
 
-// Returns nothing for a block or for leased slices, whose figures do not come from the charges alone.
+// Returns nothing for a block or for leased slices, whose figures do not depend on the charges alone.
 std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::size_t index) const {
   const std::size_t first = counters_[index]->first();
   const engine::Verdict& present = batch.verdict(first + 1);

@@ -90,7 +90,7 @@ void AdminFrontend::Session::report_reset(const Pending& pending, std::optional<
   frontend_.backend_.changed(change);
 }
 
-// Reports the resets that the store has not answered when the client disconnects.
+// Reports the resets that the store had not answered when the client disconnected.
 void AdminFrontend::Session::report_unanswered() {
   for (const Pending& pending : pending_) {
     if (pending.resets) report_reset(pending, {});

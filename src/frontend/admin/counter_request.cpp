@@ -161,7 +161,7 @@ class ConsumerRequest final : public CounterRequest {
   const std::string tier_;
 };
 
-// To inspect a consumer, peeks twice: at the next request and, with a cost of zero, at the current state.
+// To inspect a consumer, peeks twice: with the cost of the next request, and with a cost of zero for the current state.
 void ConsumerRequest::add(EvaluationBatch& batch) {
   if (kind_ == Kind::reset) return batch.add_reset(named());
   NamedQuery look = named();
@@ -277,7 +277,7 @@ void DescriptorRequest::write(const EvaluationBatch& batch, text::JsonWriter& js
   const Decision& decision = status.decision;
   const std::string_view limit = (*found)->limit ? std::string_view(ruleset.limits[*(*found)->limit].name) : "";
   json.fields("domain", domain_, "limit", text::or_null(limit), "tier", ruleset.tiers.names.front());
-  // The result for the next request of one hit. A window is replenished completely when it ends.
+  // The result for the next request, with one hit. A window is replenished completely when it ends.
   if (status.kind == DescriptorStatus::Kind::limited) {
     const bool admitted = decision.remaining > 0;
     const bool never = status.numbers.limit == 0;

@@ -133,7 +133,7 @@ void AdminFrontend::Session::start_stream(const Exchange& exchange) {
   const RequestTraits& traits = exchange.traits;
   net::Output& out = exchange.out;
   if (!idle() || !pending_.empty() || !traits.is_last) {
-    return answer(exchange, http_problem(400, "The stream requires a connection of its own."));
+    return answer(exchange, http_problem(400, "The stream requires a separate connection."));
   }
   stream_.emplace(frontend_.backend_.feed(), link_);
   if (!stream_->subscription.is_active()) {

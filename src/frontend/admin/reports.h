@@ -1,4 +1,4 @@
-// The reports that AdminBackend returns beside the status: figures of limits, the policy on disk, the store.
+// The reports that AdminBackend returns besides the status: figures of limits, the policy on disk, the store.
 // live_json.h writes them as JSON.
 #pragma once
 

@@ -62,7 +62,7 @@ class CheckReader {
 // Appends a verdict as a JSON object without its closing brace.
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// Continues append_verdict() for `denied=200`: the status without that parameter and, for a denial, the problem.
+// Continues append_verdict() for `denied=200`: appends the original status and, for a denial, the problem.
 void append_status(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
 // Appends seconds as a decimal number: 12, 0.6, 0.000001.

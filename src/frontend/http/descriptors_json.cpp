@@ -131,7 +131,7 @@ Result<void> each_item(dom::element element, std::string_view name, Take take) {
 
 }  // namespace
 
-// Reads one request at a time. The results refer to the parser until the next request.
+// Reads one request at a time. The results refer to the parser's memory until the next request.
 class DescriptorsReader::Parsing {
  public:
   Result<DescriptorRequest> read(std::string_view body, BatchMemory& memory);
@@ -252,7 +252,7 @@ void append_status(std::string& out, const DescriptorStatus& status) {
     out += R"("requestsPerUnit":)" + std::to_string(rate.requests) + R"(,"unit":")";
     out += unit_names[static_cast<std::size_t>(rate.unit)];
     out += R"("},"limitRemaining":)" + std::to_string(std::min<std::uint64_t>(status.decision.remaining, UINT32_MAX));
-    if (status.admitted || status.decision.retry_after) {  // otherwise waiting never helps
+    if (status.admitted || status.decision.retry_after) {  // otherwise a retry never helps
       out += R"(,"durationUntilReset":")" + std::to_string(wire::seconds_up(status.decision.reset_after)) + "s\"";
     }
   }

@@ -17,7 +17,7 @@ void append_reserved(std::string& out, const engine::EvaluationBatch& batch, std
 // Appends the result of a report, settlement, release or extension.
 void append_receipt_results(std::string& out, const engine::EvaluationBatch& batch, std::size_t i);
 
-// Appends the result of a receipt that cannot be opened.
+// Appends the result for a receipt that cannot be opened.
 void append_receipt_error(std::string& out);
 inline constexpr std::string_view not_a_receipt =
     "receipt: invalid: it was altered, or this node does not have its key";

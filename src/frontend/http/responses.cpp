@@ -12,7 +12,7 @@ namespace {
 using engine::Verdict;
 using wire::http1::ResponseWriter;
 
-// The receipt of a concurrency limit's units that /v1/auth holds.
+// The receipt for the units of a concurrency limit that /v1/auth holds.
 constexpr std::string_view receipt_field = "X-Weir-Receipt";
 
 // Carries the problem details of a denial if the request has this header too. /v1/auth sends it for proxies such as
@@ -56,7 +56,7 @@ void HttpFrontend::Session::append_check(const Task& task, std::size_t i) {
   frontend_.body_ += '}';
 }
 
-// A report denied for having too many limits was not charged.
+// A report that is denied because too many limits cover it was not charged.
 void HttpFrontend::Session::append_report(const Task& task, std::size_t i) {
   if (!verdict(i).admitted) return append_check(task, i);
   append_receipt_results(frontend_.body_, *batch_->evaluation, i);

@@ -38,7 +38,7 @@ class CommandName {
   }
 
  private:
-  // Packs eight bytes into a number; with `letters`, only the case bit of each letter.
+  // Packs eight bytes into a number or, with `letters`, only the case bit of each letter.
   static constexpr std::uint64_t packed(std::string_view eight, bool letters) {
     std::array<char, 8> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -165,7 +165,7 @@ const RespFrontend::Session::Command* RespFrontend::Session::find(std::span<cons
   return found == among.end() ? nullptr : &*found;
 }
 
-// Errors have the order of Redis: unknown command, number of arguments, permission.
+// Errors take precedence as in Redis: unknown command, number of arguments, permission.
 void RespFrontend::Session::dispatch(const Command* command, Arguments arguments, Writer& reply) {
   if (command == nullptr) {
     std::string text = "ERR unknown command '";

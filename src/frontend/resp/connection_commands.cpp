@@ -177,7 +177,7 @@ void RespFrontend::Session::client_switch(Arguments arguments, Writer& reply) {
   reply.simple_string("OK");
 }
 
-// Replies only to ON.
+// Only ON gets a reply.
 void RespFrontend::Session::client_reply(Arguments arguments, Writer& reply) {
   if (base::equals_lower(arguments[2], "on")) {
     replies_ = Replies::on;

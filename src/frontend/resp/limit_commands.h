@@ -23,8 +23,8 @@
 
 namespace weir::frontend {
 
-// A cache of the limits in CL.THROTTLE commands, which usually repeat: creating a limit costs more than deciding by it.
-// Its size is fixed. Not thread-safe: each loop has its own.
+// A cache of the limits in CL.THROTTLE commands, which usually repeat: creating a limit costs more than a decision. Its
+// size is fixed. Not thread-safe: each loop has its own.
 class ThrottleLimits {
  public:
   struct Read {
@@ -111,7 +111,7 @@ struct MadeReset {
 };
 using OnReset = std::function<void(const MadeReset&)>;
 
-// A batch of consecutive commands on limits. Replies have the order of the commands. The arguments must stay valid
+// A batch of consecutive commands on limits. Replies are in the order of the commands. The arguments must stay valid
 // until the batch is answered.
 class CommandBatch {
  public:
@@ -133,7 +133,7 @@ class CommandBatch {
   }
   [[nodiscard]] bool full() const noexcept { return size_ == room_; }
 
-  // Called once. Resumes the link when the batch is done, unless it is done immediately.
+  // Must be called only once. Resumes the link when the batch is done, unless it is done immediately.
   void submit(const net::Link& link);
   [[nodiscard]] bool submitted() const noexcept { return submitted_; }
   [[nodiscard]] bool in_flight() const noexcept { return evaluation_->in_flight(); }

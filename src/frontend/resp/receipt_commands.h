@@ -1,4 +1,4 @@
-// WEIR.RESERVE and WEIR.REPORT on named limits; WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND by the text of a receipt.
+// WEIR.RESERVE and WEIR.REPORT on named limits, and WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND on a receipt's text.
 // docs/reference-resp.md describes their arguments and replies.
 #pragma once
 
@@ -21,7 +21,7 @@ struct ReceiptCommand {
   std::optional<engine::ReceiptParts> receipt;  // the receipt of the other commands
 };
 
-// Reads a command. `arguments` is the whole command and fits its arity. Returns the error reply; empty: success.
+// Reads a command. `arguments` is the whole command and matches its arity. Returns the error reply; empty: success.
 [[nodiscard]] std::string read_receipt_command(engine::ReceiptRequest::Action action,
                                                std::span<const std::string_view> arguments, ReceiptTexts& texts,
                                                ReceiptCommand& command);

@@ -88,7 +88,7 @@ class RespFrontend::Session final : public net::Session {
     join_error_ = why;
     return false;
   }
-  // Returns false if the batch is in flight; the output is paused then.
+  // Returns false if the batch is in flight; the output is then paused.
   [[nodiscard]] bool answer_batch(net::Output& out);
   void release_batch();
   [[nodiscard]] CommandBatch& open_batch();

@@ -1,5 +1,5 @@
 // MULTI, EXEC and DISCARD. Commands between MULTI and EXEC are queued and charge nothing. EXEC runs them in order and
-// replies an array. Its input is not consumed before it is done: while the output is full or the store has not
+// replies with an array. Its input is not consumed until it is done: while the output is full or the store has not
 // answered, the session returns to it later.
 #include "frontend/resp/transaction.h"
 

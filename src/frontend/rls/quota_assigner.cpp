@@ -169,7 +169,7 @@ void QuotaAssigner::divide() noexcept {
   division_ = {};
   if (count == 0) return;
   const std::uint64_t assumed = std::max<std::uint64_t>(1, per_fill_ / count);
-  const std::uint64_t whole = per_fill_ - per_fill_ / 20;  // the rest refills the pool, which new assignments consume
+  const std::uint64_t whole = per_fill_ - per_fill_ / 20;  // the rest refills the pool for new assignments
   const auto is_too_much = [&](std::uint64_t units, const QuotaDemands::Prefix& before) {
     return before.sum + units * (known - before.count) + std::min(units, assumed) * unknown > whole;
   };

@@ -58,7 +58,7 @@ class QuotaAssigner {
 
   using Holder = std::uint64_t;
 
-  // Shares are whole numbers per fill interval. The interval is long enough for the limit to have at least this many.
+  // Shares are whole numbers per fill interval. The interval is long enough for at least this many units.
   static constexpr std::uint64_t min_per_fill = 100;
   // Envoy treats a rate below one per year as one per year.
   static constexpr std::chrono::seconds max_fill = std::chrono::days{365};
@@ -128,11 +128,11 @@ class QuotaAssigner {
   struct Sums {
     std::uint64_t burst = 0;
     std::uint64_t per_fill = 0;
-    std::uint64_t latest_burst = 0;  // sum over the latest assignments of holders that have not left, like the next one
+    std::uint64_t latest_burst = 0;  // both are sums over the latest assignments of holders that have not left
     std::uint64_t latest_per_fill = 0;
   };
-  // Demands up to `level` are met. The other holders get `level`, and those from rank `one_more_from` on one unit more,
-  // so that nothing is left over.
+  // Demands up to `level` are met in full. All other holders get `level`; those from rank `one_more_from` on get one
+  // unit more, so that nothing is left over.
   struct Division {
     std::uint64_t unknown = 0;  // the assumed demand of a holder whose demand is unknown
     std::uint64_t level = 0;

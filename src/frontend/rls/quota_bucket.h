@@ -92,7 +92,7 @@ class QuotaBucket {
 
   [[nodiscard]] static Tokens tokens_of(const OwnPart& part, const QuotaAssigner::Share& share) noexcept;
   [[nodiscard]] static QuotaAssigner::Share share_of(const OwnPart& part, const Tokens& tokens) noexcept;
-  // Returns the minimum over the shares of all limits.
+  // Returns the minimum of the shares of all limits.
   template <class ShareOf>
   [[nodiscard]] Tokens min_over_parts(const ShareOf& share_of) const;
   [[nodiscard]] std::optional<QuotaAction> next_assignment(Instant now);

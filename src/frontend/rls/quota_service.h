@@ -39,9 +39,9 @@ struct QuotaCall {
   std::unique_ptr<QuotaStream> stream;
   std::string domain{};          // empty: not known yet
   std::uint64_t matched_by = 0;  // QuotaService::policy_ at the last match
-  std::vector<Usage> usages{};   // usages of one message; unprocessed from `next_usage` on
+  std::vector<Usage> usages{};   // usages of one message; not processed from `next_usage` on
   std::size_t next_usage = 0;
-  std::string ids{};  // ids of the usages; unprocessed from `next_id` on
+  std::string ids{};  // ids of the usages; not processed from `next_id` on
   std::size_t next_id = 0;
   bool has_unread = false;  // unprocessed messages or usages
 };
@@ -73,7 +73,7 @@ class QuotaService {
  private:
   // Reads a message into the call. Returns false if the call has ended.
   [[nodiscard]] bool read(wire::http2::Server& server, QuotaCall& call, std::string_view message);
-  // Returns false if usages are left.
+  // Returns false if unprocessed usages remain.
   [[nodiscard]] bool report(QuotaCall& call, std::size_t& max_usages);
   // Updates policy_ if the active policy has changed.
   void refresh();

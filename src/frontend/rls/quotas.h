@@ -57,7 +57,7 @@ class Quotas {
     std::size_t buckets_of_stream = 16'384;
     std::size_t buckets = 65'536;
     std::size_t id_bytes = 1'024;  // maximum length of a bucket's id
-    std::size_t states = 131'072;  // maximum number of limit states, in use or not pristine yet
+    std::size_t states = 131'072;  // maximum number of limit states that are in use or not yet pristine again
   };
   struct Figures {
     std::uint64_t streams = 0;
@@ -95,10 +95,10 @@ class Quotas {
 
   struct State {
     std::string name;
-    QuotaAssigner::Numbers whole;  // for all nodes
+    QuotaAssigner::Numbers whole;  // the numbers for all nodes together
     std::shared_ptr<QuotaAssigner> assigner;
     Instant changed_at{};
-    bool is_postponed = false;  // the assigner has not received these numbers yet
+    bool is_postponed = false;  // true if the assigner has not received these numbers yet
   };
   using States = std::list<State>;
   struct Entry {

@@ -2,7 +2,7 @@
 // messages. The calls of one read are evaluated as one batch.
 //
 // The descriptors of a call are evaluated together, all or nothing. In the domain `weir`, however, each descriptor is a
-// query of its own on the limits with routes; to evaluate several limits together, let the policy combine them and send
+// separate query on the limits with routes; to evaluate several limits together, let the policy combine them and send
 // one descriptor. There the keys `method`, `path`, `user`, `api_key`, `ip` and `tier` are the fields of a query,
 // `report` with the value `true` makes it a report, and any other key is a header.
 #pragma once

@@ -58,8 +58,7 @@ std::optional<Header> refusal_of(const Exchange& exchange) noexcept {
   return std::nullopt;
 }
 
-// Returns a reason to deny for faults that a proxy's client can cause, because descriptors and metadata contain its
-// input.
+// Returns a reason to deny, for faults that a proxy's client can cause: descriptors and metadata contain its input.
 std::optional<Unread> unread(Fault fault) noexcept {
   switch (fault) {
     case Fault::head_too_large:
@@ -98,7 +97,8 @@ class RlsFrontend::Session final : public net::Session {
  private:
   // Values of Exchange::note, for exchanges that continue after their first message.
   enum Note : std::uint32_t { nothing, watched, reflected, evaluated, has_quotas };
-  // The shutdown is announced first. Requests that the client sent before it received that are still served.
+  // The shutdown is announced first. Requests that the client sent before it received the announcement are still
+  // served.
   enum class Stage : std::uint8_t { open, announced, closed };
 
   // The maximum number of batches in flight. Later calls do not wait for them, since HTTP/2 allows responses in any
@@ -269,8 +269,8 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
   health_.watch(exchange, message, watched);
 }
 
-// A request that is too long is read to its end as well: an early answer tells the caller to stop, which it may treat
-// as a failure. The number of streams bounds the unsent responses, since each stream has one.
+// A request that is too long is also read to its end: an early answer tells the caller to stop sending, which it may
+// treat as a failure. The number of streams bounds the unsent responses, since each stream has one.
 void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, RateLimitMethod method, CallBatch& batch) {
   if (!exchange.complete()) return;
   frontend_.calls_.raise();

@@ -16,7 +16,7 @@ using wire::protobuf::append_number;
 using wire::protobuf::Reader;
 using wire::protobuf::WireType;
 
-// The fields of ServerReflectionRequest that select what to return. The last one present counts.
+// The fields of ServerReflectionRequest that select what to return. If several are present, the last one counts.
 enum class RequestKind : std::uint8_t {
   nothing = 0,
   file = 3,

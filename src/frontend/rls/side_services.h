@@ -1,4 +1,4 @@
-// The gRPC services beside rate limiting: health checking and server reflection.
+// The gRPC services other than rate limiting: health checking and server reflection.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class ReflectionCatalogue {
   [[nodiscard]] std::string_view file_declaring(std::string_view symbol) const noexcept;
   [[nodiscard]] bool declares_message(std::string_view name) const noexcept;
 
-  // Full names.
+  // Returns full names.
   [[nodiscard]] std::span<const std::string> services() const noexcept { return services_; }
 
  private:

@@ -19,11 +19,11 @@
 
 namespace weir::policy {
 
-// Writes everything in a fixed order, texts and lists with their lengths: different rulesets have different bytes.
+// Writes everything in a fixed order, and texts and lists with their lengths. So different rulesets differ in bytes.
 class Canonical {
  public:
   explicit Canonical(const Ruleset& ruleset) : order_(ruleset.tiers.names.size()) {
-    // The default tier first, the others by name: the order in the file is irrelevant.
+    // Lists the default tier first and the others by name, because their order in the file is irrelevant.
     const auto& names = ruleset.tiers.names;
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     if (order_.empty()) return;
@@ -146,7 +146,7 @@ class Canonical {
   }
 
  private:
-  static constexpr std::uint64_t banned = 2;  // written where an unlimited tier has 0 and a tier with numbers has 1
+  static constexpr std::uint64_t banned = 2;  // written where an unlimited tier has 0 and a limited one has 1
   static constexpr std::uint64_t written_cost = ~std::uint64_t{0};  // no cost has this value
   static constexpr std::uint64_t of_calendar = 0;                   // no rate has this count
 

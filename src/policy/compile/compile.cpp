@@ -18,7 +18,7 @@ constexpr std::size_t max_limits = 100'000;
 constexpr std::size_t max_tiers = 1'000;
 constexpr std::size_t max_numbers = 1'000'000;
 
-// The tiers in order of their first mention, used without `tiers.names`.
+// The tiers in the order of their first mention, used if there is no `tiers.names`.
 std::vector<std::string> mentioned_tiers(const PolicySpec& spec) {
   std::vector<std::string> names{spec.tiers.fallback.value};
   std::unordered_set<std::string> seen{spec.tiers.fallback.value};
@@ -34,7 +34,7 @@ std::vector<std::string> mentioned_tiers(const PolicySpec& spec) {
   return names;
 }
 
-// The default first, then the others as listed.
+// Lists the default first, then the others as written.
 std::vector<std::string> listed_tiers(const TiersSpec& spec, Problems& problems) {
   std::vector<std::string> names{spec.fallback.value};
   std::unordered_map<std::string, Mark> seen;
@@ -90,7 +90,7 @@ class DomainCompiler {
     for (const CompiledLimit& limit : ruleset.limits) taken_.insert(limit.name);
   }
 
-  // A limit keeps a name that no other limit has. All others are named by their path.
+  // A limit keeps its name if no other limit has it. All others are named by their path.
   void count_names(const std::vector<DescriptorSpec>& descriptors) {
     for (const DescriptorSpec& spec : descriptors) {
       if (spec.rate_limit && !spec.name.empty()) ++named_[spec.name];
@@ -130,7 +130,7 @@ class DomainCompiler {
 
   static bool bans(const DescriptorSpec& spec) noexcept { return spec.rate_limit && spec.rate_limit->value.limit == 0; }
 
-  // Descriptors have no tiers: the numbers, or the ban, are the same for all.
+  // Descriptors have no tiers: the numbers, or the ban, are the same for all requests.
   bool put_numbers(const DescriptorSpec& spec, TieredLimit& live) {
     const std::size_t tiers = ruleset_.tiers.names.size();
     if (bans(spec)) {

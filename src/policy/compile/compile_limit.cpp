@@ -15,7 +15,7 @@
 namespace weir::policy {
 namespace {
 
-// Finds duplicate routes: equal but for the names of their parameters.
+// Finds duplicate routes, which differ at most in the names of their parameters.
 class SeenRoutes {
  public:
   // Returns the position of an equal route that was added before.
@@ -46,7 +46,7 @@ bool decides_alike(const std::optional<Limit>& a, const std::optional<Limit>& b)
   return a == b;
 }
 
-// A candidate has no numbers for a banned tier: there is nothing to compare.
+// A candidate has no numbers for a banned tier, because there is nothing to compare.
 void copy_bans(const TieredLimit& live, TieredLimit& candidate) {
   candidate.banned = live.banned;
   for (std::size_t tier = 0; tier < candidate.by_tier.size(); ++tier) {
@@ -130,12 +130,12 @@ void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
   }
 }
 
-// A limit with a written cost takes no other cost later.
+// A limit with a configured cost does not accept another cost later.
 void check_usage(const LimitSpec& spec, Problems& problems) {
   if (!spec.usage || !spec.cost) return;
   problems.error(spec.usage->at,
-                 "usage: {} cannot be combined with cost: a written cost stays, whatever is {} later; remove one of "
-                 "them",
+                 "usage: {} cannot be combined with cost: the configured cost applies, whatever is {} later; remove "
+                 "one of them",
                  name_of(spec.usage->value), spec.usage->value == Usage::reported ? "reported" : "settled");
 }
 
@@ -248,7 +248,7 @@ void check_max_reserve(const LimitSpec& spec, const TieredLimit& live, Problems&
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
   check_costs(spec, live, tiers, "", problems);
-  // A caller cannot choose how much a request holds.
+  // A caller cannot choose how many units a request holds.
   rule.is_written = spec.cost || (spec.algorithm && spec.algorithm->value == PolicyAlgorithm::concurrency);
   if (!spec.cost) return rule;
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {
@@ -299,8 +299,8 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
 std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const PolicySpec& policy, const Tiers& tiers,
                                            LimitFields fields, Problems& problems) {
   const std::size_t errors = problems.errors();
-  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
-  if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
+  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "missing algorithm");
+  if (!spec.consumer_key) problems.error(spec.at, "missing consumer_key");
   if (problems.errors() > errors) return {};
 
   CompiledLimit limit;

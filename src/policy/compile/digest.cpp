@@ -21,7 +21,7 @@ namespace weir::policy {
 namespace {
 
 constexpr std::string_view format = "weir ruleset 1";
-constexpr std::uint64_t charges_denied = std::uint64_t{1} << 63;  // a flag in the number of a domain's descriptors
+constexpr std::uint64_t charges_denied = std::uint64_t{1} << 63;  // a flag in the number of descriptors of a domain
 
 void put(const MetadataValue& value, Canonical& to) {
   to.put(value.kind);
@@ -46,7 +46,7 @@ void put(const Descriptor& descriptor, Canonical& to) {
   to.put(descriptor.value);
   to.put(descriptor.unlimited);
   to.put(descriptor.shadow_mode);
-  // One number for the fields that most descriptors lack.
+  // One number covers the fields that most descriptors lack.
   to.put(std::uint64_t{descriptor.share_threshold} | std::uint64_t{descriptor.quota_mode} << 1 |
          std::uint64_t{descriptor.banned_per.has_value()} << 2 | std::uint64_t{descriptor.metadata.has_value()} << 3);
   if (descriptor.banned_per) to.put(*descriptor.banned_per);

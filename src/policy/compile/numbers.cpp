@@ -58,7 +58,7 @@ struct NumbersError {
 
 tl::unexpected<NumbersError> missing(std::string_view field) {
   const std::string_view how = field == "rate" ? ": write it like 100/min" : "";
-  return tl::unexpected<NumbersError>({{}, fmt::format("{} is missing{}", field, how)});
+  return tl::unexpected<NumbersError>({{}, fmt::format("missing {}{}", field, how)});
 }
 
 // Converts an error of weir::Limit to one about the field of the policy.
@@ -134,7 +134,7 @@ bool has_length(std::optional<core::CalendarUnit> unit) noexcept {
   return !unit || *unit == core::CalendarUnit::week;
 }
 
-// True if the unit of a rate is that of the calendar window beside it.
+// True if a rate has the same unit as the calendar window next to it.
 bool has_unit_of(const core::Calendar& calendar, const Numbers& numbers) {
   if (!numbers.window) return true;
   if (numbers.unit) return *numbers.unit == calendar.unit();
@@ -214,7 +214,7 @@ void report_numbers(const NumbersError& error, Mark otherwise, const std::string
   problems.error(error.at.value_or(otherwise), "{}{}{}", called, error.message, inherits);
 }
 
-// The numbers that tiers inherit. A ban has none; its first tier with numbers decides whether tiers are queues.
+// The numbers that tiers inherit. A ban has none; the first tier with numbers then decides whether tiers are queues.
 Numbers base_of(const Numbered& numbered) {
   if (!numbered.banned) return numbered.numbers;
   const auto first =
@@ -343,7 +343,7 @@ Result<Limit> replaced_numbers(const Limit& base, const std::optional<WrittenRat
 }
 
 Numbers inherited(const Numbers& own, const Numbers& base) {
-  // A window of fixed length replaces a calendar window, and the other way round.
+  // A window of fixed length replaces a calendar window, and vice versa.
   const bool has_length = own.window && own.window->field == "window_seconds";
   const bool drops_length = own.calendar && base.window && base.window->field == "window_seconds";
   return {.rate = first(own.rate, base.rate),

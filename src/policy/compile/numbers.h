@@ -3,7 +3,7 @@
 // `capacity` is `burst`; `refill_rate` and `leak_rate` are a rate. `rate: 100/min` is a rate for a bucket, and limit
 // and length for a window, so either kind can inherit it. `rate: 100/month` has no fixed length: for a fixed window it
 // is a calendar month. A concurrency limit and a window never inherit `limit` from each other: a candidate must be a
-// concurrency limit exactly if its limit is one.
+// concurrency limit if and only if its limit is one.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +40,13 @@ struct Numbers {
   std::optional<Given<const core::Calendar*>> calendar;  // `window` of a policy
 };
 
-// Reports fields that the algorithm does not have, mixed spellings, a queue with a burst, and anything beside a ban.
+// Reports fields that the algorithm does not have, mixed spellings, a queue with a burst, and anything combined with a
+// ban.
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitFields fields, Problems& problems);
 
 [[nodiscard]] Numbers numbers_of(const NumbersSpec& spec);
 
-// Completes `own` from `base`. A queue and a burst exclude each other: an own one replaces the other of the base.
+// Completes `own` from `base`. A queue and a burst exclude each other: the one in `own` replaces the other in `base`.
 [[nodiscard]] Numbers inherited(const Numbers& own, const Numbers& base);
 
 // The position and prefix of errors about numbers.
@@ -74,7 +75,7 @@ struct Numbered {
   Numbers numbers;
   bool banned = false;  // all tiers are banned, except those with numbers and unlimited ones
   std::vector<TierNumbers> overrides;
-  // The overrides were written for another algorithm: fields that this one lacks are dropped.
+  // The overrides were written for another algorithm, so fields that this one lacks are dropped.
   bool overrides_of_another = false;
 };
 

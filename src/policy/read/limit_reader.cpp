@@ -90,7 +90,7 @@ std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_vie
   });
 }
 
-// Explains fields that belong inside `window`.
+// Explains that these fields belong inside `window`.
 void hint_at_window(text::MapReader& map) {
   map.belongs(calendar_fields, "in window: write window: { calendar: month, timezone: Europe/Berlin }");
 }
@@ -164,7 +164,7 @@ std::vector<RouteCostSpec> read_route_costs(const text::Node& node, MoreMethods 
   }
   for (const text::Member& member : node.members) {
     if (member.key.value == "header" || member.key.value == "max_cost") {
-      problems.error(member.key.at, "a cost by header is written cost: header:NAME, with max_cost beside it");
+      problems.error(member.key.at, "write a cost by header as cost: header:NAME, with max_cost next to it");
       continue;
     }
     auto route = read_route(member.key.value, member.key.at, methods, problems);
@@ -201,7 +201,7 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   return choice;
 }
 
-// True if `tiers` holds numbers by tier, unlike the root's `tiers`.
+// True if `tiers` contains numbers by tier, unlike the root's `tiers`.
 bool is_overrides(const text::Node* tiers) {
   return tiers != nullptr && !std::ranges::any_of(tiers->members, [](const text::Member& member) {
            return member.key.value == "from" || member.key.value == "default" || member.key.value == "names";

@@ -73,8 +73,8 @@ MetadataValue scalar(const text::Node& node) {
   return value;
 }
 
-// Clients read `metadata`, so every value keeps its YAML meaning: without quotes, 20 and 2.5 are numbers, true, yes and
-// on are true. Anything but a finite number is text.
+// Clients read `metadata`, so every value keeps its YAML type: without quotes, 20 and 2.5 are numbers, and true, yes
+// and on are true. Any other value except a finite number is text.
 MetadataValue metadata_of(const text::Node& node) {
   if (node.is_scalar()) return scalar(node);
   MetadataValue value;
@@ -107,7 +107,7 @@ class Reader {
     if (domain.name.value.empty() && !problems_.any_error()) {
       problems_.error(domain.name.at, root.find("domain") != nullptr
                                           ? "domain is empty: write the domain that requests name"
-                                          : "domain is missing: a file of envoyproxy/ratelimit must name its domain");
+                                          : "missing domain: a file of envoyproxy/ratelimit must name its domain");
     }
     domain.descriptors = read_descriptors(root);
     if (problems_.any_error()) return std::nullopt;
@@ -146,7 +146,7 @@ class Reader {
     DescriptorSpec descriptor;
     descriptor.at = node.at;
     if (const text::Node* key = node.find("key")) descriptor.key = text(*key, "key");
-    if (descriptor.key.empty()) problems_.error(node.at, "a descriptor's key is missing or empty");
+    if (descriptor.key.empty()) problems_.error(node.at, "missing or empty key in a descriptor");
     if (const text::Node* value = find(node, "value")) {
       if (std::string written = text(*value, "value"); !written.empty()) descriptor.value = std::move(written);
     }
@@ -199,8 +199,8 @@ class Reader {
         problems_.warning(requests->at, rule::no_effect, "requests_per_unit has no effect with unlimited");
       return;
     }
-    if (unit == nullptr) problems_.error(node.at, "unit is missing: {}", unit_names);
-    if (requests == nullptr) problems_.error(node.at, "requests_per_unit is missing");
+    if (unit == nullptr) problems_.error(node.at, "missing unit: {}", unit_names);
+    if (requests == nullptr) problems_.error(node.at, "missing requests_per_unit");
     if (unit == nullptr || requests == nullptr) return;
     const auto window = read_unit(*unit);
     const auto limit = read_requests(*requests);

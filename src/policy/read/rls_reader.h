@@ -1,6 +1,6 @@
 // Reads a configuration file of envoyproxy/ratelimit: a domain and its tree of descriptors.
 //
-// The file is interpreted as envoyproxy/ratelimit does: units in any letter case, a month of 30 and a year of 365 days,
+// The file is interpreted as in envoyproxy/ratelimit: units in any letter case, a month of 30 and a year of 365 days,
 // an empty value counts as absent, a descriptor without a limit is never over it, and a limit of zero requests is a
 // ban. Fields without effect cause a warning; lint reports `value_to_metric`.
 #pragma once
@@ -19,7 +19,7 @@ namespace weir::policy::rls {
 // Returns nothing after an error, which is added to `problems`.
 [[nodiscard]] std::optional<DomainSpec> read(const text::Node& root, Problems& problems);
 
-// The treatment of a domain that is in several files of a directory.
+// What happens if a domain is in several files of a directory.
 enum class SameDomain { rejected, merged };
 
 // The domains of a directory.

@@ -103,7 +103,7 @@ bool is_among(std::string_view word, const Words& words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// A short word is close to many methods, so only the common ones are suggested for it.
+// A short word resembles many methods, so only the common ones are suggested for it.
 std::string meant_method(const std::string& method) {
   constexpr std::size_t is_long = 6;
   const std::span<const std::string> all(registered_methods());
@@ -136,7 +136,7 @@ std::string_view path_of(std::string_view route) {
   return route;
 }
 
-// Looks for signs that paths lack and most regular expressions have. parse_route() rejects `{id:[0-9]+}`.
+// Looks for characters that paths lack and most regular expressions have. parse_route() rejects `{id:[0-9]+}`.
 bool is_regular_expression(std::string_view path) {
   constexpr std::array<std::string_view, 14> signs{".*",  ".+",  "(?",  "[^",  "[0-9", "[a-z", "[A-Z",
                                                    "[\\", "\\d", "\\w", "\\.", "\\/",  "\\s",  "|"};

@@ -34,8 +34,7 @@ std::string near_rule(std::string_view name) {
   return near.empty() ? "; see docs/reference-lint.md" : near;
 }
 
-// These rules depend on the number of nodes, which the policy does not contain: one server may warn where another does
-// not.
+// These rules depend on the number of nodes, which is not in the policy: one server may warn where another does not.
 bool depends_on_nodes(text::Rule rule) noexcept {
   return rule == rule::approximate_nodes;
 }

@@ -67,7 +67,7 @@ std::string meaning_of(CompiledLimit limit) {
   return limit_text(limit);
 }
 
-// Limits that are in one policy only. Detects those that were renamed.
+// Limits that only one of the policies has. Detects those that were renamed.
 class UnmatchedLimits {
  public:
   UnmatchedLimits(const Ruleset& before, const Ruleset& after, LimitFields fields)
@@ -144,7 +144,7 @@ std::vector<std::string> only_in(const std::vector<RouteTemplate>& some, const s
   return only;
 }
 
-// Known routes are labels, which affect decisions only where a limit is keyed by route.
+// Known routes are labels, which affect decisions only if a limit is keyed by route.
 void compare_labels(const Ruleset& before, const Ruleset& after, Changes& changes) {
   const auto by_route = [](const Ruleset& ruleset) {
     return std::ranges::any_of(

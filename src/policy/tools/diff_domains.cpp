@@ -219,8 +219,8 @@ void compare_descriptor(const std::string& subject, const Path& path, const Tree
   }
   if (was.quota_mode != is.quota_mode) {
     report(fmt::format("{} {}", name,
-                       is.quota_mode ? "now denies only together with all other quotas of a request, quota_mode"
-                                     : "now denies by itself, no quota_mode"),
+                       is.quota_mode ? "now denies only if all quotas of a request are exceeded, quota_mode"
+                                     : "now denies regardless of other quotas, no quota_mode"),
            unless_watched(!before.limits(was) && !after.limits(is) ? Direction::neutral
                           : is.quota_mode                          ? Direction::looser
                                                                    : Direction::tighter));

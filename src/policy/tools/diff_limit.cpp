@@ -46,7 +46,7 @@ struct Group {
   [[nodiscard]] bool both_have_numbers() const { return before.terms.numbers && after.terms.numbers; }
 };
 
-// Names the algorithm on both sides if it changes, but not for unlimited and banned tiers.
+// Names the algorithm on both sides if it changes, except for unlimited and banned tiers.
 Texts texts_of(const Group& group, PolicyAlgorithm old_algorithm, PolicyAlgorithm new_algorithm) {
   const auto& [tiers, before, after] = group;
   if (!group.both_have_numbers()) return {before.text(), after.text()};
@@ -80,7 +80,7 @@ bool has_route(const std::vector<RouteTemplate>& routes, const RouteTemplate& ro
   return std::ranges::any_of(routes, [&](const RouteTemplate& other) { return same_route(route, other); });
 }
 
-// Routes of `some` that are not among `others`, split by whether `others` cover them anyway.
+// Routes of `some` that are not among `others`, split by whether `others` covers them anyway.
 struct RouteDifference {
   std::vector<RouteTemplate> covered;
   std::vector<RouteTemplate> uncovered;

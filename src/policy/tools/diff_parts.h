@@ -1,4 +1,4 @@
-// The parts of diff(), by what they compare. Only diff.cpp and limit_fields.cpp call them.
+// The parts of diff(), grouped by what they compare. Only diff.cpp and limit_fields.cpp call them.
 #pragma once
 
 #include <string>

@@ -52,7 +52,7 @@ bool takes_in(const CompiledLimit& other, Caller caller, const Subject& subject)
   return other.missing != Missing::skip || key_of(caller, other.consumer_key) != nullptr;
 }
 
-// True if the limit skips some caller on this route whom no other limit covers.
+// True if the limit skips some caller on this route that no other limit covers.
 bool is_open(const Subject& subject, const RouteTemplate& route) {
   return std::ranges::any_of(callers, [&](Caller caller) {
     const CompiledLimit& limit = subject.limit;
@@ -219,7 +219,7 @@ void single_segment(const Subject& subject, Problems& problems) {
     RouteTemplate deeper = route;
     deeper.segments.push_back(route.segments.back());
     deeper.trailing_wildcard = true;
-    // A backstop for all paths does not show that deeper paths were considered.
+    // A catch-all limit does not show that the author considered deeper paths.
     const auto* found = subject.index.find_overlapping(
         deeper, [](const RouteIndex::Entry& entry) { return entry.limit != nullptr && !entry.route.segments.empty(); });
     if (found != nullptr) continue;

@@ -79,8 +79,8 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   const Mark at = subject.written.consistency.at;
   if (!error.is_large_enough) {
     problems.warning(at, rule::approximate_nodes,
-                     "{} has a {} of {}: 'consistency: approximate' may be off by more than 1 % below {}, 250 for each "
-                     "of {} nodes; use 'consistency: leased' if that matters, or {}",
+                     "{} has a {} of {}: below {} (250 for each of {} nodes), 'consistency: approximate' may be off by "
+                     "more than 1 %; use 'consistency: leased' if that matters, or {}",
                      tier.who, name_of_size(numbers), numbers.capacity(), error.min_limit, subject.nodes, nodes_advice);
   }
   if (const Duration effective = effective_sync(subject.limit, numbers); effective < sync) {

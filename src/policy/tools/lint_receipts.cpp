@@ -31,7 +31,7 @@ bool is_bounded_by_holds(const Subject& subject) {
   return is_covered(subject, bounds);
 }
 
-// The limits without the condition `not_by`: those that one caller, known or anonymous, can meet.
+// The limits without the condition `not_by`, all of which one caller, known or anonymous, can meet.
 std::vector<const CompiledLimit*> met_by(const std::set<const CompiledLimit*>& limits, When::Kind not_by) {
   std::vector<const CompiledLimit*> met;
   for (const CompiledLimit* limit : limits) {

@@ -37,7 +37,7 @@ bool contains(const std::vector<KeyPart>& parts, Kind kind) {
   return std::ranges::any_of(parts, [&](const KeyPart& part) { return part.kind == kind; });
 }
 
-// True if the key has an address and no part that identifies the caller.
+// True if the key has an address but no part that identifies the caller.
 bool is_by_ip_alone(const ConsumerKey& key) {
   return !key.alternatives.empty() && std::ranges::all_of(key.alternatives, [](const std::vector<KeyPart>& parts) {
     return contains(parts, Kind::ip) && std::ranges::all_of(parts, is_always_there);
@@ -86,7 +86,7 @@ const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& id
 }
 
 // True if, on all routes of the limit, another limit counts such a caller by address or identity, or denies it because
-// these are missing. A caller cannot bypass that limit by making up a key.
+// it has neither. A caller cannot bypass that limit by making up a key.
 bool is_counted_elsewhere(const Subject& subject, Caller caller) {
   const bool is_known = is_authenticated(caller, subject.ruleset.identity);
   const auto counts = [&](const RouteIndex::Entry& entry) {
@@ -204,11 +204,10 @@ void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
       Wide{limit.capacity()} * static_cast<std::uint64_t>(limit.rate().per.count()) / limit.rate().count;
   if (limit.capacity() <= Wide{far} * tier.own_count || fills_in <= Wide{static_cast<std::uint64_t>(long_time.count())})
     return;
-  problems.warning(
-      tier.at, rule::large_burst,
-      "{} has a burst of {}, more than {} times its rate of {} and more than {} of it: lower the burst, or "
-      "raise the rate",
-      tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
+  problems.warning(tier.at, rule::large_burst,
+                   "{} has a burst of {}, which is more than {} times its rate of {} and takes more than {} to refill: "
+                   "lower the burst, or raise the rate",
+                   tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
 }
 
 void warn_if_below_a_second(const TierNumbers& tier, Problems& problems) {

@@ -79,7 +79,7 @@ constexpr std::string_view by_consumer = R"(
     # tier_overrides:
     #   pro:      { rate: 3000/min, burst: 300 }
     #   internal: unlimited
-    # Try other numbers or another algorithm beside the live limit, without enforcing them:
+    # Try other numbers or another algorithm alongside the live limit, without enforcing them:
     # candidate:
     #   algorithm: sliding_window_counter
     #   rate: 300/min
@@ -110,7 +110,7 @@ struct Found {
   std::string id;
 };
 
-// Replaces unprintable characters: with them, a name from the document could end a comment or a quotation.
+// Replaces unprintable characters, with which a name from the document could end a comment or a quotation.
 std::string plain(std::string_view text) {
   std::string safe(text.substr(0, 80));
   std::ranges::replace_if(safe, [](char c) { return !base::is_printable(c); }, '?');

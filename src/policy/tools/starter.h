@@ -13,9 +13,9 @@ namespace weir::policy {
 
 [[nodiscard]] std::string starter_policy();
 
-// Uses the operations of an OpenAPI document (YAML or JSON): limits those that look like a sign-in by address and
-// everything by consumer, and suggests limits for expensive operations in comments. Ignores x-rate-limit. Returns
-// nothing after an error.
+// Uses the operations of an OpenAPI document (YAML or JSON). Limits those that look like a sign-in by address, and
+// everything by consumer; suggests limits for expensive operations in comments. Ignores x-rate-limit. Returns nothing
+// after an error.
 [[nodiscard]] std::optional<std::string> starter_policy(std::string_view openapi, Problems& problems);
 
 // Returns the JSON Schema (draft 2020-12) of policy.yaml, for editors.

@@ -56,8 +56,8 @@ bool stricter_than_bucket(const Limit& a, const Limit& bucket) noexcept {
   return max_ahead(a) <= bucket.capacity() && no_faster(a.rate(), bucket.rate());
 }
 
-// A queue denies a caller that cannot wait, unless the queue is empty. So only other queues, and limits that admit one
-// request at a time, spaced out, are as strict.
+// A queue denies a caller that cannot wait, unless the queue is empty. So only other queues, and limits that admit
+// single requests at intervals, are as strict.
 bool stricter_than_queue(const Limit& a, const Limit& queue) noexcept {
   const bool one_at_a_time = a.capacity() == 1 && !is_aligned(a);
   return (is_queue(a) || one_at_a_time) && stricter_than_bucket(a, queue);

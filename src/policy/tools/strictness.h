@@ -11,9 +11,9 @@
 
 namespace weir::policy {
 
-// True if `b` fully admits every sequence of requests that `a` fully admits. Then `b` never denies what `a` admits,
-// where both evaluate the same requests together. False between a sliding window counter and most others, where only a
-// simulation could tell.
+// True if `b` fully admits every sequence of requests that `a` fully admits. Then `b` never denies what `a` admits, if
+// both evaluate the same requests together. False for most pairs with a sliding window counter, where only a simulation
+// could tell.
 [[nodiscard]] bool at_least_as_strict(const Limit& a, const Limit& b) noexcept;
 
 // The terms of a tier: numbers, a ban, or no limit.
@@ -60,8 +60,8 @@ struct Consumers {
   Missing missing;
 };
 
-// True if `a` counts, or denies for lack of a key, every request for which `b` does so, and requests that share a
-// counter in `b` share one in `a`.
+// True if `a` counts, or denies for lack of a key, every request that `b` counts or denies for that reason, and
+// requests that share a counter in `b` share one in `a`.
 [[nodiscard]] bool at_least_as_coarse(Consumers a, Consumers b);
 
 }  // namespace weir::policy

@@ -39,7 +39,7 @@ Decision peek(const Check& check, Cost cost, Instant now) noexcept {
   return check.states->table->peek(*check.rule, request_of(check, cost), now);
 }
 
-// The common group: one limit to charge. The decision is constructed in place.
+// The common group has one limit to charge. Its decision is constructed in place.
 void decide_one(Group& group, Check& check) noexcept {
   if (check.states->throttle != nullptr) {
     const auto* const gcra = std::get_if<core::RuleOf<core::Gcra>>(check.rule);
@@ -50,7 +50,7 @@ void decide_one(Group& group, Check& check) noexcept {
   group.admitted = check.decision.admitted;
 }
 
-// Decides checks that are not charged to a table: guards, and fallbacks that are open or closed.
+// Decides checks that are not charged to a table: guards, and checks whose fallback is open or closed.
 bool lets_pass(Check& check, Instant now) noexcept {
   if (!is_for_tables(check)) return check.path != Path::closed;
   check.decision = peek(check, check.cost, now);
@@ -101,7 +101,7 @@ void look(Group& group, bool passes) noexcept {
 void correct(Group& group) noexcept {
   group.admitted = true;
   for (Check& check : group.checks) {
-    if (!is_for_tables(check)) {  // nothing is counted for this check
+    if (!is_for_tables(check)) {  // no units are counted for this check
       if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::done;
       if (check.receipt != nullptr) check.receipt->lost = check.cost.units();
       continue;

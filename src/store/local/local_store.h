@@ -1,5 +1,5 @@
-// A store in this process's own memory. It answers before submit() returns: groups in order, each callback before the
-// next group is decided. A group that a callback submits is decided first, as if the requests had arrived in sequence.
+// A store in this process's own memory. It answers before submit() returns: groups in order, each before the next
+// one is decided. A group that a callback submits is decided first, as if the requests had arrived in sequence.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace weir::store {
 class TableDecider {
  public:
   // Decides at the group's time. Checks that a fallback has decided (Path::open, Path::closed) stay unchanged; a closed
-  // one denies the group.
+  // check denies the group.
   void decide(Group& group);
 
  private:

@@ -93,7 +93,7 @@ SavedStates::SavedStates(SnapshotFolder folder, Instant now) : folder_(std::move
       } else {
         problems_.push_back(
             {folder_.file(name).string(),
-             "was saved under another hash key than the other snapshots: delete it to start without its "
+             "was saved with a different hash key from the other snapshots: delete it to start without its "
              "states"});
       }
     }

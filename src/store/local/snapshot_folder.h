@@ -1,7 +1,7 @@
 // The snapshots of a process: a folder with one file per table (table/snapshot.h), all with the same hash key.
 //
-// Each file is replaced atomically. An interrupted save leaves every file either old or new, and temporary files that
-// the next start or save removes. A folder is used by one process and one thread at a time.
+// Each file is replaced atomically. After an interrupted save, every file is either old or new, and the next start or
+// save removes the temporary files. A folder is used by one process and one thread at a time.
 #pragma once
 
 #include <filesystem>
@@ -45,7 +45,7 @@ class SavedStates {
  public:
   SavedStates(SnapshotFolder folder, Instant now);
 
-  // The hash key of the files, or of most files if they differ: the others are rejected. None without files.
+  // The hash key of the files. If they differ, that of most files: the others are rejected. Unset without files.
   [[nodiscard]] const std::optional<table::HashKey>& hash_key() const noexcept { return hash_key_; }
 
   // Reads the states of that name, if any, into a new table that has the hash key. Returns false if the file was

@@ -1,5 +1,5 @@
 // The identity of a state: the limit's name, the purpose, the algorithm and the window, or the calendar unit. The
-// numbers, the tier, the time zone and the lease of holds are not part of it: they can change under a state.
+// numbers, the tier, the time zone and the lease of holds are not part of it, because they can change under a state.
 #pragma once
 
 #include <compare>

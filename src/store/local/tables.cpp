@@ -13,7 +13,7 @@ bool holds_all(const table::Table& table, std::span<const core::Rule> rules) noe
   return std::ranges::all_of(rules, [&](const core::Rule& rule) { return table.holds(rule); });
 }
 
-// A table is laid out for one rule. Tries the layout of each rule until one can hold the states of all of them.
+// A table is laid out for one rule. Tries the layout of each rule until one can store the states of all rules.
 Result<std::shared_ptr<table::Table>> create_table(const RequiredState& wanted, std::size_t bytes,
                                                    table::HashKey hash_key) {
   for (const core::Rule& rule : wanted.rules) {

@@ -28,7 +28,7 @@ namespace weir::store {
 // A state that a policy needs, with all rules that will be applied to it.
 struct RequiredState {
   StateId id;
-  std::vector<core::Rule> rules;  // of all tiers
+  std::vector<core::Rule> rules;  // the rules of all tiers
 };
 
 class Tables {
@@ -47,14 +47,14 @@ class Tables {
   // True if a table was replaced by a wider one: then move_states must run before the first decision.
   [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
   void move_states(Instant now);
-  // Applies the new numbers to buckets that now fill faster than under the predecessor's, so that no consumer waits
+  // Applies the new numbers to buckets that fill faster than under the previous policy, so that no consumer waits
   // longer than the new numbers imply. Blocks stay as they were imposed. Call it when the predecessor is unused.
   void carry_over(const Clock& clock);
 
-  // Affects the tables that were taken over: call it when the predecessor is no longer in use.
+  // Changes the tables that were taken over, so call it when the predecessor is no longer in use.
   void apply_budget() noexcept;
 
-  // Does not block decisions. Files of unknown states are removed after all others are written.
+  // Does not block decisions. Files of unknown states are removed after all current files are written.
   Result<void> save(const SnapshotFolder& folder, Instant now) const;
 
   // Memory use and contents of a table; `entries` is an estimate.
@@ -86,7 +86,7 @@ class Tables {
     core::Rule to_rule;
   };
 
-  // Finds the table of the same states: under the same identity or, for a live limit, the candidate that it was before.
+  // Finds the table with the same states: under its own identity or, for a former candidate, under that of a candidate.
   [[nodiscard]] const Entry* predecessor_of(const StateId& id, std::span<const RequiredState> wanted) const;
 
   std::map<StateId, Entry> tables_;

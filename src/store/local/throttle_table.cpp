@@ -102,7 +102,7 @@ using table::Slot;
 using table::WidePayload;
 
 // These rules define the layout of the tables. They have the longest time to fill, so that no arrival time is clamped
-// when it is restored. On restore, a remainder of unknown scale is rounded up.
+// when it is restored. A restored remainder of unknown scale is rounded up.
 const core::Rule& narrow_rule() {
   static const core::Rule rule = core::compile(Limit::gcra({{1, Limit::max_duration}, 1}).value());
   return rule;
@@ -152,7 +152,7 @@ Result<std::unique_ptr<ThrottleTable>> ThrottleTable::create(std::size_t budget_
   return std::unique_ptr<ThrottleTable>(new ThrottleTable(std::move(*narrow), std::move(*wide)));
 }
 
-// The common case is a known key in its home bucket, followed by a new key.
+// The most common case is a known key in its home bucket; the next most common is a new key.
 Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
   const std::int64_t micros = core::micros(now);
   if (!table::can_charge(limit, cost))

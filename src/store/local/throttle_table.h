@@ -1,7 +1,7 @@
 // The states of CL.THROTTLE: key -> theoretical arrival time, in their own namespace. Callable from any thread.
 //
 // As in redis-cell, the numbers come with each call and may change: the arrival time stays as written, however far
-// ahead it is under the new numbers. Under unchanged numbers it is exact; otherwise to 1/8,192 of a microsecond.
+// ahead it is under the new numbers. Under unchanged numbers it is exact; otherwise, to 1/8,192 of a microsecond.
 //
 // A key takes 16 bytes plus the slack of the table. A key charged at a rate of more than 8,192 requests per whole
 // number of microseconds, in lowest terms, takes 32 bytes from then on: it moves to a wide cell in a second table on
@@ -46,7 +46,7 @@ class ThrottleTable {
   Decision decide(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept;
   void reset(table::KeyHash key) noexcept;
 
-  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // of both tables
+  [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // both tables
   [[nodiscard]] std::uint64_t overflowed() const noexcept {
     return narrow_table_->overflowed() + wide_table_->overflowed();
   }

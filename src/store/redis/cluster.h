@@ -23,13 +23,13 @@ class ClusterMap {
  public:
   ClusterMap() : master_of_slot_(cluster_slots, no_master) {}
 
-  // `replier` is the server that replied; it stands for an omitted host.
+  // `replier` is the server that replied. Its host is used where the reply omits the host.
   [[nodiscard]] static Result<ClusterMap> read(const wire::resp::Reply& reply, const net::Endpoint& replier);
 
-  // Null if no server has the slot, or its address is unknown. `slot` < cluster_slots.
+  // Returns null if no server has the slot, or if its address is unknown. Requires `slot` < cluster_slots.
   [[nodiscard]] const net::Endpoint* master_of(std::uint16_t slot) const noexcept;
 
-  // Each once, in the order of their first slots.
+  // Lists each master once, in the order of their first slots.
   [[nodiscard]] std::span<const net::Endpoint> masters() const noexcept { return masters_; }
   [[nodiscard]] bool complete() const noexcept;
 
@@ -42,8 +42,8 @@ class ClusterMap {
   std::vector<net::Endpoint> masters_;
 };
 
-// Returns the address of a node as reported by `replier`, for which an empty host stands. Empty if the port is invalid,
-// the host is unknown (`?`), or it is empty and the replier was reached through a unix socket.
+// Returns the address of a node as reported by `replier`, whose host replaces an empty host. Empty if the port is
+// invalid, the host is unknown (`?`), or the host is empty and the replier was reached through a unix socket.
 [[nodiscard]] inline std::optional<net::Endpoint> node_address(std::string_view host, std::int64_t port,
                                                                const net::Endpoint& replier) {
   if (port < 1 || port > 65'535 || host == "?") return {};

@@ -1,7 +1,7 @@
 // Registers this node in the store once per second and reads the other nodes: one hash with a line per node, written
 // and read by one short script over the connections that decide.
 //
-// The hash is one key, so it is in one slot of a cluster. Stale lines are removed by the next node that beats, by the
+// The hash is one key, so it is in one slot of a cluster. The next node that beats removes lines that are stale by the
 // store's clock; the hash expires after the last node.
 //
 // A failed beat does not count as a failure of the store: it is counted, the list stays unchanged, and the next beat is
@@ -42,7 +42,7 @@ class Heartbeat {
     std::function<void(Severity severity, const std::string& line)> log = nullptr;
   };
 
-  // `prefix` is the prefix of all keys.
+  // `prefix` is the common prefix of all keys.
   [[nodiscard]] static std::string key(std::string_view prefix) { return std::string(prefix) + "{nodes}"; }
 
   // `list` and `counts` must outlive this object.

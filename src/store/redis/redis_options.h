@@ -40,9 +40,9 @@ struct RedisOptions {
 
   // The timeout of one group, measured from submit().
   Duration timeout = std::chrono::milliseconds(10);
-  // The time within which a connection must be ready.
+  // The time in which a connection must become ready.
   Duration connect_timeout = std::chrono::seconds(1);
-  Breaker::Options breaker;  // `slow` is ignored: `timeout` is used
+  Breaker::Options breaker;  // `slow` is ignored, because `timeout` is used
 
   // Receives one line per event, on the loop's thread.
   std::function<void(Severity severity, const std::string& line)> log;

@@ -63,7 +63,7 @@ bool RedisStore::route(Group& group) {
   return servers_.front().queue->submit(group, 0);
 }
 
-// Follows no redirection: after a slot has migrated, commands fail until the map is updated.
+// Does not follow redirections: after a slot has migrated, commands fail until the map is updated.
 bool RedisStore::try_query(std::string_view key, std::string_view command, ServerQueue::ReplyHandler handler) {
   if (closing_ || topology_ == Topology::unknown) return false;
   if (topology_ != Topology::cluster) return servers_.front().queue->try_query(command, std::move(handler));
@@ -96,7 +96,8 @@ ServerQueue& RedisStore::add_queue() {
   return *servers_.back().queue;
 }
 
-// Rejects a server that is not part of a cluster if several are configured: it would have its own state.
+// If several servers are configured, rejects a server that is not part of a cluster, because it would have separate
+// state.
 Result<void> RedisStore::on_info(ServerQueue& queue, const ServerInfo& info) {
   if (topology_ == Topology::sentinel) return {};
   if (!info.cluster) {
@@ -165,7 +166,8 @@ void RedisStore::log_state(Server& server) {
   }
   if (queue.state() == BreakerState::open && server.logged != LoggedState::unavailable && !closing_) {
     server.logged = LoggedState::unavailable;
-    log(Severity::warning, queue.last_error() + "; each limit's on_store_failure applies until it is available");
+    log(Severity::warning,
+        "unavailable: " + queue.last_error() + "; each limit's on_store_failure applies until it is available");
   }
 }
 

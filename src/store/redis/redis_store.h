@@ -1,5 +1,5 @@
 // Limits shared through Redis: a single server, a master watched by Sentinels, or a cluster. Without Sentinels, the
-// servers themselves tell whether they are a cluster.
+// servers report whether they are a cluster.
 //
 // Created, used and destroyed on the loop's thread (or while the loop does not run); never destroyed from within
 // Callback::answered. The destructor answers all groups in flight, with `unavailable` or `lost`, and none afterwards.
@@ -50,7 +50,7 @@ class ClusterRoutes {
   }
 
  private:
-  std::vector<ServerQueue*> queues_;  // by slot
+  std::vector<ServerQueue*> queues_;  // indexed by slot
 };
 
 class RedisStore final : public Store,
@@ -66,8 +66,8 @@ class RedisStore final : public Store,
   using Store::submit;
   void submit(Batch batch) override;
 
-  // Sends one command about one key, independent of groups; it is tried once and never redirected. `handler` is called
-  // once, with null if the connection is lost before the reply. Returns false, without a call, if unavailable.
+  // Sends one command about one key, independently of groups. It is tried once and never redirected. `handler` is
+  // called once, with null if the connection is lost before the reply. If unavailable, returns false without a call.
   [[nodiscard]] bool try_query(std::string_view key, std::string_view command, ServerQueue::ReplyHandler handler);
 
   // True if every known server is connected.

@@ -100,8 +100,8 @@ void RedisStore::send_on(ServerQueue& there, const ScriptCall& call, bool asking
   }
 }
 
-// TRYAGAIN: some keys have migrated to the slot's next server, some have not. Alone, each group is answered where its
-// key is; a group with several keys waits until they are together again.
+// TRYAGAIN: some keys have migrated to the slot's new server, and some have not. Sent alone, each group is answered
+// where its key is; a group with several keys waits until they are together again.
 void RedisStore::try_again(ServerQueue& queue, const ScriptCall& call) {
   const auto members = call.batch.members();
   if (members.size() == 1) return defer(call);
@@ -132,7 +132,7 @@ void RedisStore::resume_deferred() {
   }
 }
 
-// Requests the map at once, or at a tick if one was just read.
+// Requests the map at once, or at the next tick if it was just read.
 void RedisStore::request_map() {
   map_requested_ = true;
   const SteadyTime now = SteadyTime::clock::now();
@@ -165,7 +165,7 @@ void RedisStore::take_map(ServerQueue& queue, const wire::resp::Reply& reply) {
   for (const net::Endpoint& master : map->masters()) queues.push_back(&queue_to(master));
   for (Slot slot = 0; slot < cluster_slots; ++slot) {
     const net::Endpoint* const master = map->master_of(slot);
-    // A slot without a master keeps its route: its server may come back.
+    // A slot without a master keeps its route, because its server may come back.
     if (master != nullptr) routes_.set(slot, queues[static_cast<std::size_t>(master - map->masters().data())]);
   }
   has_map_ = true;

@@ -44,7 +44,8 @@ std::string_view take_word(std::string_view& text) noexcept {
 }
 
 // Unwraps a script's error: `ERR Error running script (call to f_...): @user_script:50: @user_script: 50: -READONLY You
-// can't...`, or from a called command `...: @user_script:50: WRONGTYPE Operation...`. Otherwise as is.
+// can't...`, or from a called command `...: @user_script:50: WRONGTYPE Operation...`. Returns any other error
+// unchanged.
 std::string_view unwrapped(std::string_view error) noexcept {
   if (!error.starts_with("ERR Error running script")) return error;
   for (const std::string_view before : {": -", ": "}) {

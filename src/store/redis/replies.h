@@ -15,7 +15,7 @@ namespace weir::store::redis {
 
 enum class ErrorKind : std::uint8_t {
   other,  // ERR, or an unknown code
-  // The command was not executed here: it belongs elsewhere, or may be repeated.
+  // The command was not executed here: it belongs elsewhere, or may be retried.
   moved,
   ask,
   try_again,
@@ -25,7 +25,7 @@ enum class ErrorKind : std::uint8_t {
   master_down,
   loading,
   busy,  // a script runs too long
-  // It was not executed, and repeating it does not help.
+  // The command was not executed, and retrying it does not help.
   cross_slot,
   out_of_memory,
   no_replicas,
@@ -34,7 +34,7 @@ enum class ErrorKind : std::uint8_t {
   wrong_pass,
   no_permission,
   denied,  // protected mode
-  // Like the above, but about one key; the server is healthy.
+  // The same, but only for one key; the server is healthy.
   wrong_type,
   foreign,  // from our script: the value is not one of our states
   edges,    // from our script: the server time is outside the calendar windows that were sent
@@ -43,15 +43,15 @@ enum class ErrorKind : std::uint8_t {
 [[nodiscard]] ErrorKind error_kind(std::string_view error) noexcept;
 
 struct Redirect {
-  ErrorKind kind = ErrorKind::moved;  // or ask
+  ErrorKind kind = ErrorKind::moved;  // moved or ask
   std::uint16_t slot = 0;
   net::Endpoint to;
 
   friend bool operator==(const Redirect&, const Redirect&) = default;
 };
 
-// `replier` is the server that replied. It omits its host if it does not know how others reach it. Empty for any other
-// error, or if the address is missing.
+// `replier` is the server that replied. It omits its host if it does not know how others reach it. Returns nothing for
+// any other error, or if the address is missing.
 [[nodiscard]] std::optional<Redirect> parse_redirect(std::string_view error, const net::Endpoint& replier);
 
 // Maps Redis errors to the kinds that the store counts.

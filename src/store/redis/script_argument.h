@@ -45,7 +45,7 @@ class ScriptArgument {
   std::vector<std::uint32_t> leased_;  // keys with messages: the script also uses the slices next to them
   std::string key_beside_;             // buffer for the key being written
   std::vector<std::int64_t> numbers_;  // the array
-  std::int64_t needs_ = 0;             // bit set of the operations used
+  std::int64_t needs_ = 0;             // bit set of the operations in use
   std::string packed_;
   std::vector<std::uint32_t> with_receipts_;   // keys whose receipts are named
   std::vector<std::int64_t> receipt_numbers_;  // the array about receipts

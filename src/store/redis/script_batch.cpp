@@ -18,7 +18,7 @@ struct ScriptBatch::Contents {
   Replay replay;
   std::vector<LogExcerpt::Point> points;
   std::vector<std::uint64_t> admitted;  // result of each evaluation, as replayed
-  std::vector<bool> doubtful;           // by key: the script and the replay disagree on it
+  std::vector<bool> doubtful;           // by key: true if the script and the replay disagree on it
   std::vector<std::uint32_t> keys;      // keys of the checks of one group
   std::vector<std::uint64_t> charges;   // returned by the script, in the order of the checks
   std::size_t charges_read = 0;
@@ -183,7 +183,7 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
   }
 }
 
-// Every later decision on a key with a disagreement is doubtful, too.
+// If one decision on a key disagrees, every later decision on it is doubtful, too.
 void ScriptBatch::Contents::find_doubtful(const ScriptReply& reply) {
   auto number = reply.admitted.begin();
   for (std::size_t i = 0; i < admitted.size(); ++i, ++number) {

@@ -15,7 +15,7 @@
 //  2. Equal groups are folded into one evaluation, unless another group came between them on one of their keys.
 //  3. Nothing is allocated once the largest batch has been seen, except for logs.
 //
-// Knows no sockets. Used on one thread. The caller must ensure that one server may use all keys of a batch together.
+// Does not use sockets. Not thread-safe. The caller must ensure that one server may use all keys of a batch together.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ class ScriptBatch {
   // The key by which a cluster finds the server. The batch must not be empty.
   [[nodiscard]] std::string_view first_key() const noexcept;
 
-  // Appends one command. May be repeated if the server reports that it did not execute it.
+  // Appends one command. May be called again if the server reports that it did not execute the command.
   void write(std::string& out, Form form = Form::by_digest) const;
 
   // Fills in the answers, `admitted`, `now` and `failure` (none or disagreement) of all groups. Returns false, and

@@ -6,7 +6,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::size_t max_indexed_calls = 60'000;  // calls that an index can name
+constexpr std::size_t max_indexed_calls = 60'000;  // the maximum number of calls that an index can identify
 
 }  // namespace
 

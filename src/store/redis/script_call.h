@@ -1,5 +1,5 @@
-// One call of the script with the groups that it decides, and the pending calls of one server: groups for one slot are
-// collected into one call while another is in flight. Not thread-safe.
+// One call of the script with the groups that it decides, and the pending calls to one server: while one call is in
+// flight, groups for the same slot are collected into the next call. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ using Slot = std::uint16_t;
 
 struct ScriptCall {
   ScriptBatch batch;
-  std::vector<SteadyTime> deadlines;      // of the groups, in order
-  SteadyTime oldest = SteadyTime::max();  // earliest deadline; a sent call is abandoned then
+  std::vector<SteadyTime> deadlines;      // the deadlines of its groups, in order
+  SteadyTime oldest = SteadyTime::max();  // the earliest deadline, at which a sent call is abandoned
   SteadyTime sent_at{};
-  Slot slot = 0;          // of all its keys; 0 without a cluster
-  bool asking = false;    // prefix with ASKING: the slot is being migrated to the server
-  bool given_up = false;  // the groups were failed; a reply will come too late
+  Slot slot = 0;          // the slot of all its keys; 0 without a cluster
+  bool asking = false;    // prefix with ASKING, because the slot is being migrated to the server
+  bool given_up = false;  // the groups have failed; a reply comes too late
 
   [[nodiscard]] bool add(Group& group, SteadyTime deadline) {
     if (!batch.add(group)) return false;
@@ -43,7 +43,7 @@ struct ScriptCall {
     asking = given_up = false;
   }
 
-  // Removes expired groups and appends them to `expired`. Only before the call is sent.
+  // Removes expired groups and appends them to `expired`. Must not be called after the call is sent.
   void drop_expired(SteadyTime now, std::vector<Group*>& expired) {
     if (oldest > now) return;
     const std::vector<Group*> groups(batch.members().begin(), batch.members().end());
@@ -70,12 +70,12 @@ inline void fail(Group& group, Failure failure, StoreCounts& counts) {
 class PendingCalls {
  public:
   void add(Group& group, SteadyTime deadline, Slot slot);
-  // Adds a group in its own call. `asking`: for a server to which the slot is being migrated.
+  // Adds a group in its own call. `asking` is set for a server to which the slot is being migrated.
   void add_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
-  [[nodiscard]] SteadyTime oldest() const noexcept;  // deadline; SteadyTime::max() if empty
+  [[nodiscard]] SteadyTime oldest() const noexcept;  // the earliest deadline; SteadyTime::max() if empty
 
   // Removes expired groups and appends them to `expired`.
   void drop_expired(SteadyTime now, std::vector<Group*>& expired);

@@ -14,7 +14,7 @@ using core::FineSpan;
 enum : std::int64_t { bucket = 1, queue, fixed, counter, log, holds };
 enum : std::int64_t { nothing = 0, refund, owe };
 
-// The largest number of the script. It exceeds every limit, so that it never fits.
+// The largest number in the script. It exceeds every limit, so a cost of this size never fits.
 constexpr std::int64_t beyond = (std::int64_t{1} << 53) - 1;
 
 constexpr std::int64_t bounded(std::uint64_t number, std::int64_t most = beyond) noexcept {
@@ -131,7 +131,7 @@ void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const Scri
   const core::WindowEdges edges = limit.calendar->around(core::micros(now));
   const auto add_edges = [&] {
     add(static_cast<std::int64_t>(limit.limit));
-    add(0);  // no length
+    add(0);  // has no length
     for (const std::int64_t edge : {edges.previous_start, edges.start, edges.end, edges.next_end}) {
       add(std::clamp<std::int64_t>(edge, 0, beyond));
     }
@@ -148,13 +148,14 @@ void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const Scri
   add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
   const core::WindowEdges charged =
       can_be ? limit.calendar->around(core::micros(term.settlement->charged.at)) : core::WindowEdges{};
-  // The bounds of WindowEdges::is_ended_by: after the first, and not after the second.
+  // The bounds of WindowEdges::is_ended_by: later than the first, and not later than the second.
   add(std::clamp<std::int64_t>((charged.start + charged.end) / 2, 0, beyond));
   add(std::clamp<std::int64_t>((charged.end + charged.next_end) / 2, 0, beyond));
 }
 namespace {
 
-// How many earlier terms a new one is compared with. More distinct terms are rare in a batch, and sent repeatedly.
+// The number of earlier terms that a new term is compared with. Batches rarely have more distinct terms, which are then
+// sent repeatedly.
 constexpr std::size_t terms_compared = 16;
 
 bool is_equal(const store::Check& a, const store::Check& b) noexcept {
@@ -171,7 +172,7 @@ bool has_exchange(const Group& group) noexcept {
          std::ranges::any_of(group.checks, [](const store::Check& check) { return check.message() != nullptr; });
 }
 
-// True if something is done with receipts, or could be.
+// True if the operation uses receipts, or might.
 bool has_receipts(const Group& group) noexcept {
   if (group.operation >= store::Operation::extend) return true;
   return std::ranges::any_of(group.checks, [](const store::Check& check) { return check.receipt != nullptr; });
@@ -287,7 +288,7 @@ bool ScriptPlan::fold(Group& group) {
   return true;
 }
 
-// Charges units back as that many copies of a group that costs one unit: the script admits as many copies as fit.
+// Charges units back as that many copies of a group that costs one unit, so that the script admits as many as fit.
 void ScriptPlan::add_charges_back(const Group& group) {
   for (const store::Check& check : group.checks) {
     if (check.charge_back() == 0) continue;

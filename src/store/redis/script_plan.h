@@ -1,5 +1,5 @@
 // The content of one call of the script: the keys, the terms (a rule, a cost and a wait), and the evaluations in the
-// order of the groups, with equal ones folded.
+// order of the groups, with equal evaluations folded.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace weir::store::redis {
 struct ScriptTerm {
   const core::Rule* rule = nullptr;
   Cost cost{1};
-  Duration max_wait = Duration::max();           // for a queue
+  Duration max_wait = Duration::max();           // for a queue only
   std::optional<core::Settlement> settlement{};  // if set, the cost is ignored
 
   // True if both have the same effect under the same rule.
@@ -37,7 +37,7 @@ struct ScriptTerm {
 // The numbers of a term, in the order documented in script/arguments.lua; whole numbers below 2^53.
 class TermNumbers {
  public:
-  // `now` by this node selects the calendar windows that are sent.
+  // `now`, by this node's clock, selects the calendar windows that are sent.
   TermNumbers(const ScriptTerm& term, Instant now) noexcept;
 
   [[nodiscard]] std::span<const std::int64_t> values() const noexcept { return {values_.data(), size_}; }
@@ -107,7 +107,7 @@ class KeySet {
   std::array<std::uint16_t, slots> slots_{};  // the key's number plus one; 0 is empty
 };
 
-// The groups of a batch as evaluations, with their distinct keys and terms.
+// The groups of a batch, converted to evaluations, with their distinct keys and terms.
 //
 // Invariants:
 //  1. Evaluations are in the order of the groups. A group is folded into an earlier equal one only if no other group
@@ -161,7 +161,7 @@ class ScriptPlan {
   };
 
   struct KeyUse {
-    const core::Rule* rule = nullptr;  // by which the state is read; null if the key is only forgotten
+    const core::Rule* rule = nullptr;  // the rule used to read the state; null if the key is only forgotten
     std::uint32_t term = no_term;
     std::uint32_t last = 0;  // number of the last evaluation
     bool is_bucket = false;  // valid if there is a rule

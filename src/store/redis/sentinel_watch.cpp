@@ -16,7 +16,7 @@ constexpr Duration between_tries = std::chrono::milliseconds(100);
 SentinelWatch::SentinelWatch(net::Loop& loop, const RedisOptions& options, Owner& owner)
     : loop_(loop), options_(options), owner_(owner) {}
 
-// A subscribed connection accepts no other commands: a new one is made.
+// A subscribed connection accepts no other commands, so a new connection is made.
 void SentinelWatch::find() {
   if (finding_) return;
   finding_ = true;

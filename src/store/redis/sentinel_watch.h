@@ -21,17 +21,17 @@ class SentinelWatch final : private ServerConnection::Owner {
   class Owner {
    public:
     virtual void on_master(const net::Endpoint& master) = 0;
-    // A Sentinel failed; the next is asked.
+    // A Sentinel failed; the next one will be asked.
     virtual void on_sentinel_lost(const std::string& what) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // `options` has Sentinels and must outlive this object.
+  // `options` must contain Sentinels and outlive this object.
   SentinelWatch(net::Loop& loop, const RedisOptions& options, Owner& owner);
 
-  // Asks again: on_master will follow.
+  // Asks again. on_master will be called.
   void find();
   void tick(SteadyTime now);
 

@@ -78,7 +78,7 @@ net::OutgoingOptions outgoing_options(const ServerConnection::Options& options) 
   outgoing.tls = options.tls;
   outgoing.server_name = options.server_name;
   outgoing.timeout = options.connect_timeout;
-  outgoing.input_bound = options.reply_limits.length + 1;  // the parser fails before that, with the reason
+  outgoing.input_bound = options.reply_limits.length + 1;  // the parser fails earlier, with the reason
   return outgoing;
 }
 
@@ -93,7 +93,7 @@ struct ServerConnection::Talk {
   ReplyParser parser;
   Handshake handshake;
   bool ready = false;
-  bool over = false;  // lost, or closed by the owner, who may also have destroyed the ServerConnection
+  bool over = false;  // lost, or closed by the owner, who may even have destroyed the ServerConnection
 };
 
 ServerConnection::ServerConnection(net::Loop& loop, Options options, Owner& owner)

@@ -32,8 +32,8 @@ class Handshake {
   // All commands, sent together.
   [[nodiscard]] const std::string& commands() const noexcept { return commands_; }
 
-  // Takes the next reply. Returns the error and the setting to look at; empty if there is none. Never contains the
-  // password, even if the server repeats it.
+  // Reads the next reply. Returns the error and the setting to look at, or an empty text if there is none. Never
+  // contains the password, even if the server repeats it.
   [[nodiscard]] std::string take(const wire::resp::Reply& reply);
 
   [[nodiscard]] bool done() const noexcept { return taken_ == steps_.size(); }
@@ -55,8 +55,8 @@ class Handshake {
 //
 // 1. Replies arrive in the order of the commands, one each; subscription messages arrive as replies, too.
 // 2. The owner is never called from within its own calls. The connection may be closed, reconnected or destroyed at any
-//    time, also from within the owner's callbacks; the owner gets no events of a closed connection.
-// 3. A connection is lost once: commands sent and not answered may or may not have been executed. The owner decides
+//    time, even from within the owner's callbacks; the owner gets no events of a closed connection.
+// 3. A connection is lost only once. Commands without an answer may or may not have been executed. The owner decides
 //    when to reconnect.
 // 4. No error contains a password.
 class ServerConnection final : private net::Outgoing::Owner {
@@ -69,7 +69,7 @@ class ServerConnection final : private net::Outgoing::Owner {
     std::shared_ptr<const net::TlsClientContext> tls;    // null: plain text
     std::string server_name;                             // expected in the certificate; empty: the endpoint's host
     std::string client_name;                             // shown by CLIENT LIST; no spaces; empty: none
-    Duration connect_timeout = std::chrono::seconds(5);  // from connect() until ready
+    Duration connect_timeout = std::chrono::seconds(5);  // the time from connect() until ready
     wire::resp::ReplyLimits reply_limits;
   };
 
@@ -87,9 +87,9 @@ class ServerConnection final : private net::Outgoing::Owner {
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
-  void connect();  // closes an existing connection
+  void connect();  // closes the existing connection, if any
   [[nodiscard]] bool ready() const noexcept;
-  // Sends whole commands; drops them unless ready. In a callback they are sent together when it returns.
+  // Sends whole commands; drops them unless ready. Commands sent in a callback go out together when it returns.
   void send(std::string_view commands);
   [[nodiscard]] std::size_t unsent() const noexcept { return outgoing_.unsent(); }
   void close();
@@ -109,7 +109,7 @@ class ServerConnection final : private net::Outgoing::Owner {
   Owner& owner_;
   std::shared_ptr<Talk> talk_;  // parser and handshake of the connection; null if not connected
   net::Outgoing outgoing_;
-  std::chrono::steady_clock::time_point deadline_;  // for becoming ready
+  std::chrono::steady_clock::time_point deadline_;  // the deadline for becoming ready
   net::Timer timeout_;
 };
 

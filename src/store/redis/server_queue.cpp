@@ -15,7 +15,7 @@ using wire::resp::ReplyType;
 
 constexpr std::size_t large_batch = 64;
 constexpr std::size_t max_batches_in_flight = 4;
-constexpr int shares_of_timeout = 8;  // the next batch is sent at most one such share after the previous one
+constexpr int shares_of_timeout = 8;  // the maximum delay between two batches is the timeout divided by this
 
 SteadyTime the_time() noexcept {
   return SteadyTime::clock::now();
@@ -25,8 +25,8 @@ Duration since(SteadyTime then, SteadyTime now) noexcept {
   return std::chrono::duration_cast<Duration>(now - then);
 }
 
-// True for an error that concerns only some keys. That includes a server out of memory, which rejects only writes: a
-// denial writes nothing, so consumers at their limit are still denied by the state there.
+// True for an error that concerns only some keys. This includes a server out of memory, which rejects only writes: a
+// denial writes nothing, so consumers at their limit are still denied by the state on that server.
 bool is_of_one_key(ErrorKind kind) noexcept {
   return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type || kind == ErrorKind::edges ||
          kind == ErrorKind::out_of_memory;
@@ -77,7 +77,8 @@ bool ServerQueue::try_query(std::string_view command, ReplyHandler handler) {
   return true;
 }
 
-// Returns a time that is read once for all groups submitted in one turn of the loop, in which a departure is scheduled.
+// Returns a time that is read once for all groups submitted in one iteration of the loop, in which a departure is
+// scheduled.
 SteadyTime ServerQueue::turn_time() noexcept {
   if (!scheduled_) turn_ = the_time();
   return turn_;
@@ -107,8 +108,8 @@ void ServerQueue::depart_or_wait(SteadyTime now) {
   may_depart(now) ? depart(now) : wait_to_depart();
 }
 
-// Sends the pending groups once the share of the timeout has passed, unless a reply triggers that earlier. If the
-// maximum number of batches is in flight, only a reply does.
+// Sends the pending groups after the maximum delay, unless a reply triggers that earlier. If the maximum number of
+// batches is in flight, only a reply triggers it.
 void ServerQueue::wait_to_depart() {
   if (departure_set_ || !greeted_ || paused_ || pending_.empty()) return;
   if (batches_out_ == 0 || batches_out_ >= max_batches_in_flight) return;
@@ -173,7 +174,7 @@ void ServerQueue::take_evaluation(std::unique_ptr<ScriptCall> call, const Reply&
     return fail(std::move(call), Failure::disagreement);  // not repeated: the script has run
   }
   note_clock(call->batch.members().front()->now, took);
-  // Slowness is measured from when the oldest group started to wait.
+  // Slowness is measured from the time at which the oldest group started to wait.
   breaker_.answered(since(std::min(call->sent_at, call->oldest - options_.timeout), now), now);
   answer(std::move(call));
   note_state();
@@ -212,7 +213,7 @@ void ServerQueue::take_error_of_one_key(std::unique_ptr<ScriptCall> call) {
   pending_.recycle(std::move(call));
 }
 
-// The script and the evaluation follow each other on the connection, without waiting for a reply in between.
+// The script and the evaluation are sent back to back, without waiting for a reply in between.
 void ServerQueue::repeat_with_script(std::unique_ptr<ScriptCall> call, SteadyTime now) {
   if (!script_under_way_) load_script();
   bytes_.clear();
@@ -241,7 +242,7 @@ void ServerQueue::fail(std::unique_ptr<ScriptCall> call, Failure failure) {
   pending_.recycle(std::move(call));
 }
 
-// Callbacks may submit again: such groups become pending later.
+// Callbacks may submit again; such groups become pending later.
 void ServerQueue::fail_pending() {
   std::vector<std::unique_ptr<ScriptCall>> calls;
   pending_.take(calls);

@@ -1,9 +1,9 @@
 // The queue to one server: collects groups, sends them as batches, and handles the server's failures. Used on the
 // loop's thread.
 //
-// Batching: an idle queue sends what one turn of the loop has collected. While a batch is in flight the next one
-// collects, and is sent when the reply arrives; or earlier, if it is large or the reply takes longer than an eighth of
-// the timeout, so that no group waits for a whole slow round trip first.
+// Batching: an idle queue sends the groups submitted in one iteration of the loop. While a batch is in flight, the next
+// one collects groups, and is sent when the reply arrives; or earlier, if it is large or the reply takes longer than an
+// eighth of the timeout, so that no group first waits for a whole slow round trip.
 //
 //  1. A sent batch is sent again only if the server reported that it did not start it.
 //  2. A batch that is not answered by its oldest group's deadline is failed as a whole. It may have been executed.
@@ -45,7 +45,7 @@ class ServerQueue final : private ServerConnection::Owner {
    public:
     // Called before the server is used, and periodically. On an error the connection is closed.
     [[nodiscard]] virtual Result<void> on_info(ServerQueue& queue, const ServerInfo& info) = 0;
-    // It is time to call connect(), with this server or another.
+    // The owner must call connect(), with this server or another.
     virtual void on_unconnected(ServerQueue& queue) = 0;
     // The server rejected an evaluation with an error that may mean "not here" or "not now". Return true if the groups
     // were queued again, here or elsewhere, or answered; false if the queue must answer them.
@@ -66,22 +66,22 @@ class ServerQueue final : private ServerConnection::Owner {
   ServerQueue(const ServerQueue&) = delete;
   ServerQueue& operator=(const ServerQueue&) = delete;
 
-  // Connects to the first or to another server: unsent groups go there, sent ones are lost.
+  // Connects to the first or to another server. Unsent groups are sent to it; sent groups are lost.
   void connect(net::Endpoint endpoint);
 
   // Returns false if unavailable. Otherwise the group is answered within the timeout.
   [[nodiscard]] bool submit(Group& group, Slot slot);
 
-  // Bypass the breaker: for groups already accepted.
+  // These bypass the breaker, for groups already accepted.
   void enqueue(Group& group, SteadyTime deadline, Slot slot);
   void enqueue_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
-  // Sends nothing more until reconnected: this is no longer the right server.
+  // Sends nothing more until reconnected, because this is no longer the right server.
   void pause() noexcept { paused_ = true; }
 
   // Must be called only while connected.
   void query(std::string_view command, ReplyHandler handler);
-  // Sends a command independent of groups; its result does not affect the breaker. Returns false, without a call of
+  // Sends a command independently of groups; its result does not affect the breaker. Returns false, without calling
   // `handler`, if unavailable.
   [[nodiscard]] bool try_query(std::string_view command, ReplyHandler handler);
 
@@ -170,7 +170,7 @@ class ServerQueue final : private ServerConnection::Owner {
   net::Timer departure_;
   bool departure_set_ = false;  // departure_ is set
   net::Timer timer_;
-  SteadyTime armed_for_ = SteadyTime::max();  // when the timer fires, not after any deadline; max(): not armed
+  SteadyTime armed_for_ = SteadyTime::max();  // when the timer fires, no later than any deadline; max(): not armed
   std::shared_ptr<ServerQueue*> self_;        // points to null after destruction; posted work tests that
 };
 

@@ -17,7 +17,7 @@ using wire::resp::Reply;
 using wire::resp::ReplyType;
 
 constexpr Duration between_infos = std::chrono::seconds(10);
-// A connection without any reply for this long is considered dead; or for twice the timeout, if that is longer.
+// A connection without any reply for this long, or for twice the timeout if that is longer, is considered dead.
 constexpr Duration max_silence = std::chrono::seconds(1);
 
 Breaker::Options breaker_options(const RedisOptions& options) {
@@ -71,7 +71,7 @@ void ServerQueue::connect(net::Endpoint endpoint) {
   connection_->connect();
 }
 
-// The server is the right one once it is identified, is the master, and has accepted the script.
+// The server is the right one if it is identified, is the master, and has accepted the script.
 void ServerQueue::on_ready() {
   const SteadyTime now = SteadyTime::clock::now();
   ask_info(now);

@@ -41,7 +41,7 @@ void SplitGroup::merge() {
   whole.now = Instant{};
   for (Part& part : parts()) {
     const Group& group = part.forwarded.group;
-    // Of several failures, one that leaves the outcome in doubt wins.
+    // If several parts fail, a failure that leaves the outcome in doubt takes precedence.
     const bool fails = group.failure != Failure::none;
     if (fails && (was_sent(group.failure) || whole.failure == Failure::none)) whole.failure = group.failure;
     if (was_sent(group.failure)) {
@@ -61,8 +61,8 @@ void SplitGroup::merge() {
   whole.decided = whole.failure == Failure::none;
 }
 
-// Gives back what a part charged. Its answers then report what remains without the charge, as if all were decided at
-// one instant. `reset_after` still includes the charge: the limit is full again at that time at the latest.
+// Gives back what a part charged. Its answers then report what remains without the charge, as if all parts were decided
+// at one instant. `reset_after` still includes the charge: the limit is full again at that time at the latest.
 void SplitGroup::give_back(Part& part) {
   for (store::Check& check : part.forwarded.group.checks) {
     Decision& decision = check.decision;

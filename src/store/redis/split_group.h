@@ -1,7 +1,7 @@
 // A group whose keys are in several slots of a cluster: one part per slot, sent in parallel, answered as one.
 //
-// All or nothing holds, but not at one instant: when a part denies or fails, the charges of the others are given back.
-// In the meantime fewer may be admitted than possible, never more.
+// The group is charged all or nothing, but not at one instant: when a part denies or fails, the charges of the others
+// are given back. Until then, fewer requests than possible may be admitted, but never more.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class SplitGroup final : public Callback {
   SplitGroup(const SplitGroup&) = delete;
   SplitGroup& operator=(const SplitGroup&) = delete;
 
-  // `slots`: one per check.
+  // `slots` has one element per check.
   void begin(Group& whole, std::span<const Slot> slots);
   [[nodiscard]] std::span<Part> parts() noexcept { return {parts_.data(), used_}; }
 

@@ -16,7 +16,7 @@ constexpr std::string_view forms =
 constexpr std::uint16_t default_port = 6379;
 constexpr std::string_view authority_mark = "://";
 
-// The text for messages: everything before the last @ may contain a password.
+// Returns the text for messages: everything before the last @ may contain a password.
 std::string shown(std::string_view text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) return std::string(text);
@@ -36,7 +36,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return text.find("%00") == std::string_view::npos ? base::percent_decoded(text) : std::nullopt;
 }
 
-// Parses one URL, part by part; the first error ends it.
+// Parses one URL, part by part. The first error ends the parsing.
 class UrlReader {
  public:
   explicit UrlReader(std::string_view text) : text_(text), rest_(text) {}

@@ -104,7 +104,7 @@ std::vector<Comment> comments_of(std::string_view text) {
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   const LineIndex lines(text);
   Scanner scanner;
-  std::size_t waiting = 0;  // comments from here on are on their own lines, before the line that they belong to
+  std::size_t waiting = 0;  // later comments are on their own lines, before the line that they belong to
   int number = 0;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

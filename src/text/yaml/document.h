@@ -1,8 +1,8 @@
 // A YAML (or JSON) text as a tree in which every value has its position.
 //
 // The text is not trusted: its size, depth, number of nodes and alias expansions are bounded, it must be UTF-8, and
-// keys are unique scalars. Scalars stay text: their reader decides what a number or a boolean is (so `010` is not
-// eight, and `1e3` is not silently a thousand).
+// keys are unique scalars. Scalars stay text: the code that reads them decides what is a number or a boolean (so `010`
+// is not eight, and `1e3` is not silently a thousand).
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,7 @@ const Node* MapReader::find(std::string_view field) {
 const Node* MapReader::require(std::string_view field, std::string_view instead) {
   const Node* value = find(field);
   if (is_map() && node_.find(field) == nullptr) {
-    problems_.error(node_.at, "{} is missing{}{}", field, instead.empty() ? "" : ": write ", instead);
+    problems_.error(node_.at, "missing {}{}{}", field, instead.empty() ? "" : ": write ", instead);
   }
   return value;
 }

@@ -1,7 +1,7 @@
 // Reads a map with known fields. Every error is reported with its position, and reading continues.
 //
-// The requested fields are the known ones: finish() reports all others. A field without a value is reported, and
-// absent.
+// The requested fields are the known ones: finish() reports all others. A field without a value is reported and treated
+// as absent.
 #pragma once
 
 #include <cstdint>
@@ -56,9 +56,9 @@ class MapReader {
   [[nodiscard]] Problems& problems() noexcept { return problems_; }
 
   [[nodiscard]] const Node* find(std::string_view field);
-  // Reports a missing field; `instead` is what to write.
+  // Reports a missing field. `instead` says what to write.
   [[nodiscard]] const Node* require(std::string_view field, std::string_view instead = "");
-  // Reports a field that could be expected here but is not allowed.
+  // Reports a field that a user might expect here but that is not allowed.
   void refuse(std::string_view field, std::string_view why);
 
   template <class Parse>
@@ -72,7 +72,7 @@ class MapReader {
   [[nodiscard]] std::optional<Written<Duration>> duration(std::string_view field);
   [[nodiscard]] std::optional<Written<std::string>> header_name(std::string_view field);
 
-  // One of the values of Enum up to `last`, by the names of name_of.
+  // Reads one of the values of Enum up to `last`, using the names that name_of returns.
   template <class Enum>
   [[nodiscard]] std::optional<Written<Enum>> choice(std::string_view field, Enum last) {
     std::vector<std::string> names;

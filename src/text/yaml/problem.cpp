@@ -13,7 +13,7 @@ namespace weir::text {
 namespace {
 
 constexpr std::size_t max_quote_length = 60;
-constexpr std::size_t max_word_length = 64;  // longer words are not typos of ours, and slow to compare
+constexpr std::size_t max_word_length = 64;  // longer words are not typos of our words, and slow to compare
 
 // Levenshtein distance, row by row; a transposition counts as two edits.
 std::size_t edits_between(std::string_view from, std::string_view to) {
@@ -77,7 +77,7 @@ std::vector<Problem> Problems::sorted() const {
 std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // Must not cut within a multi-byte character.
+    // Must not cut in the middle of a multi-byte character.
     if (i >= max_quote_length && !continues_character(text[i])) return result + "...'";
     result += base::is_control(text[i]) ? '?' : text[i];
   }

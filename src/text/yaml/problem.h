@@ -98,7 +98,7 @@ class Problems {
   [[nodiscard]] std::size_t errors() const noexcept { return errors_; }
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
-  // Ordered by position, without duplicates.
+  // Returns the problems ordered by position, without duplicates.
   [[nodiscard]] std::vector<Problem> sorted() const;
 
  private:
@@ -116,13 +116,13 @@ class Problems {
   std::size_t warnings_ = 0;
 };
 
-// Quoted, without control characters, and not longer than a line.
+// Returns the text in quotes, without control characters, and no longer than a line.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// The known word with the fewest edits from `word`, the first of equals; empty if none is close.
+// Returns the known word with the fewest edits from `word`, or the first of several; empty if none is close.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word, std::span<const std::string> known);
 
-// ", did you mean 'burst'?" or an empty text: the end of a message.
+// Returns the end of a message, ", did you mean 'burst'?", or an empty text.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace weir::text

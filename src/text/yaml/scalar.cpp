@@ -32,7 +32,7 @@ std::string_view leading_digits(std::string_view text) noexcept {
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-// Saturates above max_number, which is enough to detect that it is too large.
+// Saturates above max_number, so that the caller can tell that the number is too large.
 std::uint64_t saturating(std::string_view digits) noexcept {
   std::uint64_t value = 0;
   for (const char digit : digits) {
@@ -47,7 +47,7 @@ tl::unexpected<Error> wrong(std::string_view text, std::string what) {
 }
 
 struct Decimal {
-  std::uint64_t units = 0;  // of 10^-places
+  std::uint64_t units = 0;  // the number in units of 10^-places
   std::uint64_t scale = 1;  // 10^places
 };
 
@@ -176,7 +176,7 @@ Result<std::uint32_t> parse_share(std::string_view text) {
   const auto decimal = parse_decimal(text, "0.5");
   if (!decimal) return tl::unexpected<Error>(decimal.error());
   if (decimal->units == 0 || decimal->units > decimal->scale) {
-    return wrong(text, "a share is above 0 and at most 1, like 0.5");
+    return wrong(text, "a share must be above 0 and at most 1, like 0.5");
   }
   return static_cast<std::uint32_t>(decimal->units * (millionths / decimal->scale));
 }
@@ -190,7 +190,7 @@ Result<Duration> parse_duration(std::string_view text) {
 
 Result<std::string> parse_name(std::string_view text) {
   const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
-  if (!base::consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
+  if (!base::consists_of(text, fits)) return wrong(text, "a name can contain only letters, digits, '.', '_' and '-'");
   if (text.size() > max_name_length)
     return wrong(text, fmt::format("too long: at most {} characters", max_name_length));
   return std::string(text);

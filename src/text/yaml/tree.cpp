@@ -12,7 +12,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
-#include <yaml-cpp/node/node.h>  // parser.h only names it, and clang-tidy takes our Node for it
+#include <yaml-cpp/node/node.h>  // parser.h only declares it, and clang-tidy mistakes our Node for it
 #include <yaml-cpp/parser.h>
 
 #include "text/utf8.h"
@@ -190,8 +190,8 @@ class TreeBuilder final : public YAML::EventHandler {
     put(std::move(closed.node));
   }
 
-  // Keeps a copy of an anchored node for its aliases. The copy counts towards the bounds, too, because nested anchors
-  // are each copied.
+  // Keeps a copy of an anchored node for its aliases. The copy also counts towards the bounds, because each of several
+  // nested anchors is copied.
   void keep(const Node& node, YAML::anchor_t anchor) {
     if (anchor == YAML::NullAnchor) return;
     const Weight weight = weigh(node);

@@ -10,7 +10,7 @@
 
 namespace weir::text {
 
-// Some editors write this mark at the start of a text; it is ignored.
+// The byte order mark, which some editors write at the start of a text. It is ignored.
 inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 // Maps byte offsets of a text to lines and columns.

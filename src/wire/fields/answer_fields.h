@@ -86,7 +86,7 @@ inline constexpr std::size_t max_policy_name = 128;
   return rate_limit_field(answer, count_field(answer.remaining).view());
 }
 
-// Never earlier than parameter `t` of RateLimit, which a client would use without this field.
+// Never earlier than parameter `t` of RateLimit, which a client would use if this field were missing.
 [[nodiscard]] FieldText retry_after_field(Duration retry_after, std::optional<Duration> until_more) noexcept;
 
 // Calls send(name, value) for each field of the answer, both as std::string_view; the value is valid during the call.

@@ -1,4 +1,4 @@
-// Seconds in header fields. Larger numbers than 2^31 seconds (68 years) are read as 2^31, as RFC 9111 specifies for
+// Seconds in header fields. Numbers above 2^31 seconds (68 years) are read as 2^31, as RFC 9111 specifies for
 // delta-seconds, so that no arithmetic on a wait can overflow. Seconds are written rounded up, so that a client does
 // not retry too early.
 #pragma once

@@ -40,7 +40,7 @@ struct RateLimitPolicy {
   friend bool operator==(const RateLimitPolicy&, const RateLimitPolicy&) = default;
 };
 
-// The results are never empty lists.
+// These never return an empty list.
 [[nodiscard]] std::optional<std::vector<RateLimit>> parse_rate_limit(std::string_view field);
 [[nodiscard]] std::optional<std::vector<RateLimitPolicy>> parse_rate_limit_policy(std::string_view field);
 

@@ -78,7 +78,7 @@ inline std::size_t find_control(const char* bytes, std::size_t from, std::size_t
   return from;
 }
 
-// Reads lines from a growing buffer. A line ends in CRLF and contains no other control characters but tabs.
+// Reads lines from a growing buffer. A line ends in CRLF and contains no other control characters except tabs.
 //
 // The result depends only on the bytes, not on how they were split, and no byte is scanned twice. The state is offsets
 // only, so the buffer may move between calls.
@@ -92,7 +92,7 @@ class Lines {
   // The offset of the next line.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
-  // The next line with its CRLF must end before `limit`, which must not change until the line is found.
+  // The next line, with its CRLF, must end before `limit`, which must not change until the line is found.
   Found next(std::string_view bytes, std::size_t limit) noexcept {
     const std::size_t last = limit > 1 ? limit - 1 : 0;  // the CR must be before this
     const std::size_t stop = std::min(bytes.size(), last);

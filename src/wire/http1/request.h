@@ -17,7 +17,7 @@ enum class Version : std::uint8_t { http_1_0, http_1_1 };
 // Views into the parsed buffer and the caller's array of headers.
 struct Request {
   std::string_view method{};  // as sent: methods are case-sensitive
-  std::string_view target{};  // as sent, in any form: no whitespace or control characters, but maybe bytes above 0x7F
+  std::string_view target{};  // as sent, in any form, without whitespace and control characters
   Version version = Version::http_1_1;
   bool keep_alive = true;  // if false, anything that follows on the connection is not a request
   std::string_view host{};
@@ -54,15 +54,15 @@ enum class Fault : std::uint8_t {
   malformed_length,
   length_and_encoding,
   repeated_encoding,
-  unsupported_encoding,  // anything but exactly `chunked`
+  unsupported_encoding,  // anything other than exactly `chunked`
   encoding_in_http_1_0,
   body_too_large,
   malformed_chunk,
   chunks_too_small,  // more framing than data
 };
 
-// The response status: 400, 413, 414 or 431. Never 5xx, which a proxy treats as a failure of Weir and may admit the
-// request.
+// The response status: 400, 413, 414 or 431. Never 5xx: a proxy would treat that as a failure of Weir and might admit
+// the request.
 [[nodiscard]] unsigned status_of(Fault fault) noexcept;
 
 // The message for the response body.

@@ -32,12 +32,12 @@ enum class Step : std::uint8_t { complete, need_more, refused };
 
 // Parses the head of a request: the request line, the headers, and what they imply for the body and the connection.
 //
-// Ambiguous requests are rejected to prevent request smuggling (RFC 9112, 11.2): duplicate lengths, a length with an
-// encoding, and any lenient line format.
+// Ambiguous requests are rejected to prevent request smuggling (RFC 9112, 11.2): duplicate lengths, a length together
+// with an encoding, and lines that only a lenient parser would accept.
 class RequestHead {
  public:
-  // `bytes` begin with the head, including the bytes of earlier calls, unchanged; they may have moved. `room` is for
-  // the headers and must have the same size in each call. Once complete, all views are into these `bytes` and `room`.
+  // `bytes` begins with the head, including the bytes of earlier calls, unchanged but possibly moved. `room` is for the
+  // headers and must have the same size in each call. Once complete, all views are into these `bytes` and `room`.
   [[nodiscard]] Step read(std::string_view bytes, const Limits& limits, std::span<Header> room) noexcept;
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused
@@ -96,7 +96,7 @@ class ChunkedBody {
   ChunkedBody() = default;
   explicit ChunkedBody(std::size_t at) noexcept : lines_(at), start_(at), begin_(at) {}
 
-  // `bytes` are those of earlier calls as this left them (they may have moved as a whole), followed by new input.
+  // `bytes` is what earlier calls left (the bytes may have moved as a whole), followed by new input.
   [[nodiscard]] Step read(std::span<char> bytes, const Limits& limits) noexcept;
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }  // valid once refused
@@ -123,7 +123,7 @@ class ChunkedBody {
   std::size_t start_ = 0;
   std::size_t begin_ = 0;
   std::size_t size_ = 0;
-  std::size_t left_ = 0;  // bytes left of the current chunk
+  std::size_t left_ = 0;  // bytes remaining in the current chunk
   Part part_ = Part::chunk_size;
   bool ended_ = false;
   Fault fault_{};
@@ -151,7 +151,7 @@ class RequestParser {
 
   explicit RequestParser(const Limits& limits = {}) noexcept : limits_(limits) {}
 
-  // The request's headers are written to `room`. If it is smaller than Limits::headers, its size is the limit.
+  // The request's headers are written to `room`. If `room` is smaller than Limits::headers, its size is the limit.
   [[nodiscard]] Progress next(std::span<char> bytes, std::span<Header> room) noexcept;
 
   [[nodiscard]] Stage stage() const noexcept { return stage_; }

@@ -80,7 +80,7 @@ void ResponseWriter::content_type(std::string_view type) {
   out_ += "X-Content-Type-Options: nosniff\r\n";
 }
 
-// The search for control characters includes the name, which has none, so that it usually covers sixteen bytes.
+// The search for control characters includes the name, which has none, so that it usually spans sixteen bytes.
 void ResponseWriter::line(std::string_view name, std::string_view value) {
   const std::size_t end = name.size() + 2 + value.size();
   text::append_written(out_, end + 2, [&](char* to) {

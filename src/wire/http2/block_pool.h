@@ -1,5 +1,5 @@
 // The allocator of one nghttp2 session. It reuses freed blocks, so that a request costs no malloc in the steady state,
-// and keeps the peak of the memory in use. Not thread-safe.
+// and keeps freed blocks of up to 4 KiB. Not thread-safe.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -21,7 +21,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // All blocks must have been given back.
+  // All blocks must have been freed.
   ~BlockPool() {
     for (Free* first : free_) {
       while (first != nullptr) {
@@ -96,7 +96,7 @@ class BlockPool {
   };
 
   static constexpr std::size_t smallest = 32;
-  static constexpr std::size_t classes = 8;  // 32 bytes to 4 KiB, each twice the one before
+  static constexpr std::size_t classes = 8;  // 32 bytes to 4 KiB, each twice the previous size
   static constexpr std::size_t none = classes;
 
   static BlockPool& of(void* user) noexcept { return *static_cast<BlockPool*>(user); }

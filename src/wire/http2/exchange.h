@@ -16,13 +16,13 @@ namespace weir::wire::http2 {
 
 // The limits of one HTTP/2 connection. The rest of a larger request is read and dropped, and the request has a fault
 // (Exchange::fault); beyond the other limits the connection is closed. A proxy forwards the requests and resets of its
-// own clients, so the limits exceed what these can cause.
+// own clients, so the limits are higher than what these clients can cause.
 struct Limits {
   std::uint32_t streams = 1'024;                      // concurrent streams
   std::size_t head_bytes = std::size_t{128} << 10;    // names and values of one request's header fields
   std::size_t body_bytes = std::size_t{1} << 20;      // body bytes of one request not yet taken by take_body()
   std::size_t reserved_bytes = std::size_t{8} << 10;  // the buffer that each request may always use
-  std::size_t buffered_bytes = std::size_t{8} << 20;  // what all requests together may use beyond that
+  std::size_t buffered_bytes = std::size_t{8} << 20;  // what all requests together may use in addition
   std::size_t unsent_bytes = std::size_t{1} << 20;    // unsent bytes of all responses that wait for the peer's windows
   std::uint64_t resets = 1'000'000;                   // the burst of resets by the peer
   std::uint64_t resets_per_second = 1'000'000;        // the rate of resets by the peer

@@ -11,7 +11,7 @@
 
 namespace weir::wire::http2 {
 
-// The fields that are stored; the first of duplicates takes precedence. The others only count towards the size.
+// The fields that are stored; the first of duplicates takes precedence. Other fields only count towards the size.
 enum class Field : std::uint8_t {
   method,
   path,

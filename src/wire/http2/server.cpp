@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t max_fields = 8;
 constexpr std::uint8_t copied = NGHTTP2_NV_FLAG_NONE;
 constexpr std::uint8_t viewed = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-// Input is consumed immediately, so windows bound nothing here. They are large so that no message waits for a
-// WINDOW_UPDATE.
+// Input is consumed immediately, so flow-control windows limit nothing here. They are large so that no message waits
+// for a WINDOW_UPDATE.
 constexpr std::int32_t connection_window = std::int32_t{16} << 20;
 constexpr std::uint32_t stream_window = std::uint32_t{1} << 20;
 
@@ -234,7 +234,7 @@ Server::Server(const Limits& limits) : limits_(limits) {
   nghttp2_session* session = nullptr;
   check(nghttp2_session_server_new3(&session, Events::table(), this, options.get(), &memory));
   session_.reset(session);
-  // The head limit is not announced, because a client that knew it would fail the call itself.
+  // The limit on header size is not announced, because a client that knew it would fail the call itself.
   const std::array settings{nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
                             nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window},
                             nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};

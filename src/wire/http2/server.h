@@ -37,7 +37,7 @@ class Server {
   // Returns false if the connection must be closed, after write().
   [[nodiscard]] bool receive(std::span<const char> bytes);
 
-  // The exchanges for which the last receive() had input. They may be closed() already.
+  // The exchanges that received input in the last receive(). They may already be closed().
   [[nodiscard]] std::span<Exchange* const> updated() const noexcept { return updated_; }
 
   // Keeps the exchange and its data valid until release(), even if it is closed().
@@ -77,7 +77,7 @@ class Server {
   void refuse_more();
 
   [[nodiscard]] std::span<Exchange* const> open() const noexcept { return open_; }
-  // True if nothing will be received or sent any more.
+  // True if nothing more will be received or sent.
   [[nodiscard]] bool over() const noexcept;
 
  private:

@@ -12,7 +12,7 @@
 namespace weir::wire::resp {
 namespace {
 
-// An HTTP request that a web page makes a browser send starts with one of these lines.
+// An HTTP request that a web page makes a browser send contains one of these lines.
 bool is_cross_protocol(std::string_view command) noexcept {
   return base::equals_name(command, "post") ||
          (command.ends_with(':') && base::equals_name(command.substr(0, command.size() - 1), "host"));
@@ -47,8 +47,8 @@ char take_escaped(std::string_view& rest) noexcept {
   return c;
 }
 
-// Takes the text after the opening quote, and the closing quote. Returns false if that is missing or does not end the
-// word.
+// Takes the text after the opening quote, and the closing quote. Returns false if the closing quote is missing or does
+// not end the word.
 bool take_quoted(std::string_view& rest, char quote, std::string& text) {
   while (!rest.empty()) {
     const char c = rest.front();

@@ -110,7 +110,7 @@ class CommandParser {
 
   CommandLimits limits_;
   Peer peer_ = Peer::authenticated;
-  std::size_t max_bulk_length_ = 0;     // for this peer
+  std::size_t max_bulk_length_ = 0;     // the limits for this peer
   Status refused_ = Status::need_more;  // the final status after a refusal
 
   // The layout of the last command, if it was an array of a few short arguments. A client often repeats a command: if
@@ -128,9 +128,9 @@ class CommandParser {
   // The state of an incomplete array, as offsets because the bytes may move.
   std::size_t expected_ = 0;              // arguments; 0 until the count is known
   std::size_t offset_ = 0;                // offset of the first missing argument
-  std::size_t searched_ = 0;              // there is no line end before this offset
+  std::size_t searched_ = 0;              // no line end exists before this offset
   std::vector<std::size_t> begins_ = {};  // offsets of the complete arguments
-  const char* seen_at_ = nullptr;         // the bytes of the last call; compared, never read
+  const char* seen_at_ = nullptr;         // the bytes of the last call; only compared, never read
 };
 
 }  // namespace weir::wire::resp

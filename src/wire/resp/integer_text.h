@@ -17,7 +17,7 @@ inline constexpr std::string_view line_end = "\r\n";
 // "-9223372036854775808".
 inline constexpr std::size_t max_integer_text_length = 20;
 
-// Strict, like Redis with lengths: no plus sign, no leading zeros, no "-0", no whitespace.
+// Strict, as Redis is with lengths: no plus sign, no leading zeros, no "-0", no whitespace.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);

@@ -46,7 +46,7 @@ enum class ReplyType : std::uint8_t {
 struct ReplyNode {
   ReplyType type = ReplyType::null;
   std::uint32_t elements = 0;  // direct elements of an aggregate; a map has two per pair
-  std::uint32_t extent = 1;    // the number of nodes including itself, which is the distance to the next sibling
+  std::uint32_t extent = 1;    // the number of nodes including this one, which is the distance to the next sibling
   std::uint32_t begin = 0;     // the offset of the text in the reply
   std::uint32_t length = 0;
   std::int64_t number = 0;  // the value of an integer or boolean, or the bits of a double
@@ -166,7 +166,7 @@ class ReplyParser {
   std::vector<OpenAggregate> open_;  // innermost last
   std::size_t announced_ = 0;        // missing elements of open aggregates
   std::size_t offset_ = 0;           // offset of the next value
-  std::size_t searched_ = 0;         // there is no line end before this offset
+  std::size_t searched_ = 0;         // no line end exists before this offset
   const char* bytes_ = nullptr;
 };
 

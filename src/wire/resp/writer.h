@@ -27,7 +27,7 @@ class ReplyWriter {
   // Applies from the next reply on.
   void set_protocol(Protocol protocol) noexcept { protocol_ = protocol; }
 
-  // simple_string() and error() replace CR and LF by spaces, because they would end the line.
+  // simple_string() and error() replace CR and LF with spaces, because they would end the line.
   void simple_string(std::string_view text) { line('+', text); }
   // Begins with an error code: `ERR syntax error`, `NOAUTH ...`.
   void error(std::string_view text) { line('-', text); }

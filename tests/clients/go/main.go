@@ -1,5 +1,5 @@
-// What conformance_test.py runs: `driver`, which does what lines of JSON say with a client (as ../driver.py does), or
-// `apps` and their settings, which serves applications behind the middleware (as ../apps.py does).
+// The program that conformance_test.py runs: `driver`, which executes commands in lines of JSON with a client (like
+// ../driver.py), or `apps` with settings, which serves applications behind the middleware (like ../apps.py).
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Compiles with warnings, and without an error: whoever links Weir is not warned by its rules.
+// Compiles with warnings but without errors: Weir's warning flags do not apply to projects that link it.
 #include <weir/weir.h>
 
 int careless(unsigned number) {

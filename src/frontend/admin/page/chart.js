@@ -9,7 +9,7 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
 
-// Returns 1, 2 or 5 times a power of ten, at least `least`.
+// Returns 1, 2 or 5 times a power of ten: the smallest such number that is at least `least`.
 function roundStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) * power;
@@ -46,7 +46,8 @@ function runs(points, step) {
 }
 
 // series: [{key, label, look, line}]. Areas are stacked in order; lines are drawn over them. `show` formats a value,
-// `least` is the minimum of the axis's end, `span` the period shown, `step` the distance of two points, both in ms.
+// `least` is the minimum value at the top of the axis, `span` the period shown, and `step` the distance between two
+// points, both in ms.
 export class TimeChart {
   constructor({title, series, show, least = 1, span = 600e3, step = 1000, height = 200}) {
     Object.assign(this, {title, series, show, least, span, step, height});

@@ -5,7 +5,7 @@ import {replace} from "./dom.js";
 
 const byId = (id) => document.getElementById(id);
 
-// Shows a dialog. The promise resolves to its return value, "" if it was cancelled.
+// Shows a dialog. The promise resolves to its return value, or "" if it was cancelled.
 function open(dialog, cancel) {
   dialog.returnValue = "";
   cancel.onclick = () => dialog.close("");
@@ -29,7 +29,7 @@ export async function askForToken() {
   return true;
 }
 
-// Resolves to true if the change is confirmed. `content` describes it, `go` is the label of the button.
+// Resolves to true if the change is confirmed. `content` describes the change, `go` is the label of the button.
 export async function confirm(title, content, go) {
   replace(byId("confirm-title"), title);
   replace(byId("confirm-text"), content);

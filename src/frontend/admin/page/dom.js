@@ -33,7 +33,7 @@ export function replace(node, ...children) {
   add(node, children);
 }
 
-// Replaces the children by those of make() if the key has changed. Unchanged elements keep their focus.
+// Replaces the children with those of make() if the key has changed. Unchanged elements keep their focus.
 export function redraw(node, key, make) {
   const text = JSON.stringify(key);
   if (node.dataset.key === text) return;

@@ -95,7 +95,7 @@ export class LimitView {
     }
   }
 
-  // Called before the history is loaded too, because it may be empty.
+  // Also called before the history is loaded, because it may be empty.
   second(second) {
     if (this.name !== null) append(this.points, pointOfLimit(second, this.name));
   }

@@ -40,7 +40,7 @@ function currentRoute() {
   try {
     limit = decodeURIComponent(argument);
   } catch {
-    // Not percent-encoded: use the name as it is.
+    // The name is not percent-encoded, so it is used as it is.
   }
   return {tab: name, view: views.limit, title: limit, argument: limit};
 }
@@ -63,7 +63,7 @@ function go() {
   view.show(argument);
 }
 
-// Arrow keys switch views while the focus is in the navigation. The keys 1 to 7 work everywhere but in fields.
+// Arrow keys switch views while the focus is in the navigation. The keys 1 to 7 work everywhere except in input fields.
 function onArrowKey(event) {
   const at = links.indexOf(document.activeElement);
   const to = {ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: -1}[event.key];

@@ -7,7 +7,7 @@ const KEPT = 600;  // seconds
 const COLUMNS = ["seconds", "requests", "evaluated", "denied_requests", "decisions", "denied", "shadow_denied", "p50",
                  "p99", "connections", "used", "resident", "store"];
 
-// Converts counts to rates by the measured length of the second. `counted` has the counts.
+// Converts counts to rates by the measured length of the second. `counted` holds the counts.
 function pointOf(second) {
   const per = (number) => number / (second.seconds || 1);
   return {

@@ -5,8 +5,8 @@ import {element, setText, tone} from "./dom.js";
 
 // columns: [{id, title, text(row) or draw(cell, row), value(row) to sort by, number, wide, tone(row), hint}]
 //   number: right-aligned, sorted in descending order first; wide: hidden on narrow screens.
-// key(row): a string. empty: the text without rows. sort: the initial {id, down}; without it the rows are not sorted.
-// long: `first` or `last`: the column that gets its own line on narrow screens.
+// key(row): a string. empty: the text shown if there are no rows. sort: the initial {id, down}; without it the rows are
+// not sorted. long: `first` or `last`: the column that gets its own line on narrow screens.
 export class Table {
   constructor({title, columns, key, empty, sort = null, long = null}) {
     Object.assign(this, {columns, key, sort});

@@ -189,7 +189,7 @@ bool is_supported(const text::Node& root, Problems& problems) {
   }
   const text::Node* version = root.find("openapi");
   if (version == nullptr) {
-    problems.error(root.at, "openapi is missing: write the version, like 3.1.0");
+    problems.error(root.at, "missing openapi: write the version, like 3.1.0");
     return false;
   }
   if (!version->is_scalar()) {

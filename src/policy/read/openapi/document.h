@@ -12,7 +12,7 @@
 
 namespace weir::policy::openapi {
 
-// Reports an unsupported version, and returns false then.
+// Reports an unsupported version and then returns false.
 [[nodiscard]] bool is_supported(const text::Node& root, Problems& problems);
 
 // `$ref` within the document: a JSON pointer (RFC 6901) as a URI's fragment, '#/components/pathItems/pet'.
@@ -27,7 +27,7 @@ class References {
   // not resolve, which is reported at that `$ref`.
   [[nodiscard]] std::optional<std::vector<const text::Node*>> chain(const text::Node& node);
 
-  // Returns the end of the chain. Reports other fields beside a `$ref`.
+  // Returns the end of the chain. Reports other fields next to a `$ref`.
   [[nodiscard]] const text::Node* follow(const text::Node& node);
 
  private:

@@ -92,7 +92,7 @@ class PathReader {
       for (const text::Member& field : part->members) {
         check_field(field, problems_);
         if (field.key.value == "$ref" || item.find(field.key.value) == nullptr) continue;
-        problems_.error(item.path.at, "duplicate {} of {}: it is both beside $ref and in its target",
+        problems_.error(item.path.at, "duplicate {} of {}: it is both next to $ref and in its target",
                         in_quotes(field.key.value), in_quotes(item.path.value));
         return false;
       }

@@ -53,8 +53,8 @@ bool one_slip_apart(std::string_view a, std::string_view b) {
   return a.size() >= 2 && a[0] == b[1] && a[1] == b[0] && a.substr(2) == b.substr(2);
 }
 
-// Returns the x-rate-limit field that `name` probably means. A different first letter is more likely another extension
-// (x-date-limit) than a typing error.
+// Returns the x-rate-limit field that `name` probably means. A name with a different first letter is more likely
+// another extension (x-date-limit) than a typo.
 std::string_view meant(std::string_view name) {
   const std::string text = folded(name);
   if (!text.starts_with("xr") && !text.starts_with("r")) return {};
@@ -77,8 +77,8 @@ std::string_view meant_at_root(std::string_view name) {
   return text == "limits" || text == "limit" ? limit_field : std::string_view();
 }
 
-// The levels of a document. A misspelled extension is an error: it would be ignored, and the operation would have no
-// limit.
+// The levels of a document. A misspelled extension is an error, because it would be ignored and the operation would
+// have no limit.
 enum class Level { root, path_item, operation, elsewhere };
 
 void check(const Written<std::string>& key, Level level, Problems& problems) {
@@ -266,8 +266,8 @@ class Limits {
     }
   }
 
-  // Prefixes the routes of costs with the base paths of the operations that they match. Routes that match none stay as
-  // they are: compile() reports them.
+  // Prefixes the routes of costs with the base paths of the operations that they match. Routes that match none are
+  // unchanged: compile() reports them.
   void add_base_paths(Collected& collected) {
     if (!collected.limit.cost) return;
     auto* const costs = std::get_if<std::vector<RouteCostSpec>>(&*collected.limit.cost);

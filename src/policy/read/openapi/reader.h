@@ -2,12 +2,12 @@
 //
 // - x-rate-limit, one limit or a list, is attached to an operation, to a path item (for its operations) or to the root
 //   (for every operation of the document, and for no other request). All limits that cover an operation apply together.
-// - A limit's name is its own, else the operationId, else `METHOD /path`; on a path item the path, at the root `root`.
+// - The default name of a limit is the operationId, else `METHOD /path`; on a path item the path; at the root `root`.
 //   In a list, an unnamed second entry is `name#2`, and so on by position.
-// - Routes are the operation's path below each base path of its servers; `routes` cannot be written. The routes in
+// - Routes are the operation's path below each base path of its servers; `routes` is not allowed. The routes in
 //   `cost` are paths of the document, to which the base paths are added too.
-// - A limit may be referenced by several `$ref`s. If its name is the same for all of them, it is one limit that covers
-//   them all; otherwise each reference is a limit of its own.
+// - Several `$ref`s may refer to one limit. If its name is the same for all of them, it is one limit that covers them
+//   all; otherwise each reference is a separate limit.
 #pragma once
 
 #include <optional>
