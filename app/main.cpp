@@ -111,12 +111,12 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // at most one subcommand, so that a file may have the name of a command
   const std::vector<Command> commands = {
-      serve_command(weir),    status_command(weir),  health_command(weir), top_command(weir),
-      peek_command(weir),     reset_command(weir),   reload_command(weir), hash_command(weir),
-      override_command(weir), grant_command(weir),   block_command(weir),  unblock_command(weir),
-      lint_command(weir),     explain_command(weir), test_command(weir), diff_command(weir),   simulate_command(weir),
-      init_command(weir),     schema_command(weir),  demo_command(weir),   completion_command(weir),
-      man_command(weir),      help_command(weir),
+      serve_command(weir),      status_command(weir),  health_command(weir), top_command(weir),
+      peek_command(weir),       reset_command(weir),   reload_command(weir), hash_command(weir),
+      override_command(weir),   grant_command(weir),   block_command(weir),  unblock_command(weir),
+      lint_command(weir),       explain_command(weir), test_command(weir),   diff_command(weir),
+      simulate_command(weir),   init_command(weir),    schema_command(weir), demo_command(weir),
+      completion_command(weir), man_command(weir),     help_command(weir),
   };
   weir.allow_extras();  // so that the message can suggest what was meant
   for (const Command& command : commands) command.line->allow_extras();

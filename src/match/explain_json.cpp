@@ -44,8 +44,8 @@ void write_consistency(JsonWriter& json, const CompiledLimit& limit, const Limit
                 policy::largest_slice(numbers));
   } else if (kind == policy::Consistency::approximate) {
     const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes);
-    json.fields("sync_microseconds", microseconds(policy::effective_sync(limit, numbers)), "nodes", nodes, "allowance", bound.allowance,
-                "max_admitted", bound.max_admitted, "per_microseconds", microseconds(bound.per));
+    json.fields("sync_microseconds", microseconds(policy::effective_sync(limit, numbers)), "nodes", nodes, "allowance",
+                bound.allowance, "max_admitted", bound.max_admitted, "per_microseconds", microseconds(bound.per));
   }
   json.end_object();
 }
