@@ -283,7 +283,7 @@ const Block* Blocks::find(std::string_view consumer_key, Instant now, std::strin
                   value);
       block = applies(at(buffer, now));
     } else if (part.kind == Kind::header) {
-      write_header(buffer, part.header, value);
+      write_header(buffer, part.name, value);
       block = applies(at(buffer, now));
     } else if (part.kind == Kind::ip) {
       const auto range = text::AddressRange::parse(value);

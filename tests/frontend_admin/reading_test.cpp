@@ -36,7 +36,7 @@ TEST_F(AdminFrontendTest, StatusOfAServerWithAHistory) {
   health_.set_serving(false);
   backend_.status_now = {.version = "1.2.3",
                          .state = {"/var/lib/weir", "k1"},
-                         .traffic = {60s, 9, {{"api", {8, 2, 0}}, {"trial", {4, 0, 1}}}},
+                         .traffic = {60s, 9, 8, 3, {{"api", {8, 2, 0}}, {"trial", {4, 0, 1}}}},
                          .started_at = noon,
                          .policy = {"policy \"a\".yaml", "d2", noon + 1h, 1},
                          .last_reload = AdminStatus::Reload{noon + 2h, "policy.yaml:3:1: no"},
@@ -50,7 +50,7 @@ TEST_F(AdminFrontendTest, StatusOfAServerWithAHistory) {
             R"("last_reload":{"at":"2026-01-05T14:00:00Z","applied":false,"error":"policy.yaml:3:1: no"},)"
             R"("listeners":[{"name":"http","listen":["127.0.0.1:8080","unix:/run/w"],"connections":7},)"
             R"({"name":"admin","listen":["[::1]:8089"],"connections":1}],)"
-            R"("traffic":{"seconds":60,"requests":9,"evaluated":0,"denied_requests":0,"limits":[)"
+            R"("traffic":{"seconds":60,"requests":9,"evaluated":8,"denied_requests":3,"limits":[)"
             R"({"limit":"api","decisions":8,"denied":2,"shadow_denied":0},)"
             R"({"limit":"trial","decisions":4,"denied":0,"shadow_denied":1}]},)"
             R"("memory":{"used":1024,"budget":4096},"state":{"directory":"/var/lib/weir","hash_key_id":"k1"},)"

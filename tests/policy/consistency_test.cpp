@@ -147,25 +147,40 @@ TEST(ApproximateBound, IsNeverMoreThanAQuarterOver) {
   }
 }
 
-TEST(SteadyError, IsPromisedFrom250UnitsANodeAndTenSyncsAWindow) {
-  const auto of = [](std::uint64_t units, Duration window) {
-    return steady_error(*Limit::fixed_window({.limit = units, .window = window}), 100ms, 4);
+TEST(SteadyError, IsPromisedFrom250UnitsPerNode) {
+  const auto of = [](std::uint64_t units) {
+    return steady_error(*Limit::fixed_window({.limit = units, .window = 1s}), 4);
   };
-  EXPECT_TRUE(of(1'000, 1s).is_large_enough);
-  EXPECT_TRUE(of(1'000, 1s).is_long_enough);
-  EXPECT_FALSE(of(999, 1s).is_large_enough);
-  EXPECT_FALSE(of(1'000, 999ms).is_long_enough);
-  EXPECT_EQ(of(999, 999ms).min_limit, 1'000U);
-  EXPECT_EQ(of(999, 999ms).min_per, 1s);
+  EXPECT_TRUE(of(1'000).is_large_enough);
+  EXPECT_FALSE(of(999).is_large_enough);
+  EXPECT_EQ(of(999).min_limit, 1'000U);
 }
 
-TEST(SteadyError, OfABucketGoesByItsTimeToFill) {
-  const auto of = [](std::uint64_t burst) {
-    return steady_error(*Limit::gcra({.rate = {1'000, 1s}, .burst = burst}), 100ms, 1);
+TEST(EffectiveSync, IsAtMostATenthOfTheWindowOrOfTheTimeToFill) {
+  CompiledLimit limit;
+  limit.consistency = {.kind = Consistency::approximate, .sync = 100ms};
+  const auto of_window = [&](Duration window) {
+    return effective_sync(limit, *Limit::fixed_window({.limit = 1'000, .window = window}));
   };
-  EXPECT_TRUE(of(1'000).is_long_enough);
-  EXPECT_FALSE(of(999).is_long_enough);
-  EXPECT_EQ(of(999).per, 999ms);
+  EXPECT_EQ(of_window(1min), 100ms);
+  EXPECT_EQ(of_window(1s), 100ms);
+  EXPECT_EQ(of_window(500ms), 50ms);
+  EXPECT_EQ(of_window(200ms), 20ms);
+  const auto of_burst = [&](std::uint64_t burst) {
+    return effective_sync(limit, *Limit::gcra({.rate = {1'000, 1s}, .burst = burst}));
+  };
+  EXPECT_EQ(of_burst(1'000), 100ms);
+  EXPECT_EQ(of_burst(300), 30ms);
+}
+
+TEST(EffectiveConsistencyTest, ALimitThatIsTooBriefToExchangeTenTimesIsDecidedExactly) {
+  CompiledLimit limit;
+  limit.consistency = {.kind = Consistency::approximate, .sync = 100ms};
+  const auto of = [&](std::uint64_t burst) {
+    return effective_consistency(limit, *Limit::gcra({.rate = {1'000, 1s}, .burst = burst}), 1);
+  };
+  EXPECT_EQ(of(200), (EffectiveConsistency{Consistency::approximate, WhyExact::not_exact}));
+  EXPECT_EQ(of(199), (EffectiveConsistency{Consistency::exact, WhyExact::brief}));
 }
 
 TEST(LargestSlice, IsHalfOfTheLimit) {

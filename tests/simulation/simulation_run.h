@@ -406,7 +406,9 @@ inline double Simulation::min_utilisation() const {
 
 inline std::uint64_t Simulation::out() {
   std::uint64_t sum = 0;
-  for (const Node* node : nodes_) sum += node->limits[0]->slices->out().units;
+  for (const Node* node : nodes_) {
+    if (node->limits[0]->slices) sum += node->limits[0]->slices->out().units;
+  }
   return sum;
 }
 
