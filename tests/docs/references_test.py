@@ -37,7 +37,7 @@ class Schema:
     def __init__(self, schema):
         self.schema = schema
         self.fields = {}
-        self.walk(schema, "")
+        self.walk(schema, "", ())
 
     def resolved(self, node):
         while "$ref" in node:
@@ -50,19 +50,25 @@ class Schema:
         return [node] + [each for key in ("oneOf", "anyOf") for other in node.get(key, [])
                          for each in self.alternatives(other)]
 
-    def walk(self, node, path):
-        if path.count(".") > 6:
-            return
+    def walk(self, node, path, within):
+        """Adds the fields of a node inside the definitions `within`. A recursive definition is walked only once."""
+        within = (*within, node.get("$ref"))
         for each in self.alternatives(node):
             for name, field in each.get("properties", {}).items():
-                inside = f"{path}.{name}".lstrip(".")
-                self.fields.setdefault(inside, []).append(self.resolved(field))
-                self.walk(field, inside)
+                self.add(f"{path}.{name}".lstrip("."), field, within)
             if isinstance(each.get("additionalProperties"), dict):
-                self.fields.setdefault(path + ".NAME", []).append(self.resolved(each["additionalProperties"]))
-                self.walk(each["additionalProperties"], path + ".NAME")
-            if self.alternatives(each.get("items") or {})[1:] or "properties" in self.resolved(each.get("items") or {}):
-                self.walk(each["items"], path + "[]")
+                self.add(path + ".NAME", each["additionalProperties"], within)
+            items = each.get("items") or {}
+            is_nested = "$ref" in items and items["$ref"] in within
+            if not is_nested and (self.alternatives(items)[1:] or "properties" in self.resolved(items)):
+                self.walk(items, path + "[]", within)
+
+    def add(self, path, field, within):
+        if "$ref" in field and field["$ref"] in within:
+            self.fields.setdefault(path, []).append({key: field[key] for key in field if key != "$ref"})
+            return
+        self.fields.setdefault(path, []).append(self.resolved(field))
+        self.walk(field, path, within)
 
     def leaves(self):
         """Returns the fields without subfields, and those that can also be a word, a number or a list."""
@@ -77,7 +83,7 @@ class Schema:
         """Returns the default from the schema, or from its description."""
         for node in self.fields[path]:
             if "default" in node:
-                return str(node["default"])
+                return node["default"] if isinstance(node["default"], str) else json.dumps(node["default"])
             found = re.search(r"Default: ([\w:/.]+?)[.,;]?(?: |$)", node.get("description", ""))
             if found and found[1] not in ("keys", "the", "one", "off", "Redis", "all", "skip", "loopback"):
                 return found[1]
@@ -94,7 +100,8 @@ class Policy(unittest.TestCase):
     def test_the_fields_are_those_of_the_schema(self):
         # A tier and a candidate can set the numbers of a limit: their rows list them.
         nested = re.compile(r"limits\[\]\.(tier_overrides\.NAME|candidate)\.")
-        names = {"limits[].tier_overrides.NAME": "limits[].tier_overrides.TIER", "limits[].cost.NAME": "limits[].cost.ROUTE"}
+        names = {"limits[].tier_overrides.NAME": "limits[].tier_overrides.TIER", "limits[].cost.NAME": "limits[].cost.ROUTE",
+                 "limits[].when.identity_in.NAME": "limits[].when.identity_in"}
         there = {names.get(path, path) for path in self.schema.leaves() if not nested.match(path)}
         there |= {"limits[].tier_overrides.TIER", "limits[].candidate", "limits"}
         also_a_word = {"limits[].when", "limits[].cost", "limits[].consistency", "limits[].window"}

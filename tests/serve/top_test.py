@@ -60,7 +60,7 @@ class Live(TopTest):
         self.deny()
         terminal.until(lambda screen: any(line.split()[:5] == ["by-user", "10", "7", "70.0", "%"] for line in screen.lines),
                        "seven denials of ten")
-        terminal.until(lambda screen: any(line.split()[:5] == ["logins", "4", "2", "50.0", "%"] and line.endswith("shadow")
+        terminal.until(lambda screen: any(line.split()[:5] == ["logins", "4", "(2)", "50.0", "%"] and line.endswith("shadow")
                                           for line in screen.lines), "what a limit in shadow would deny")
         terminal.shows("  user:", "start: ")
         self.assertNotIn("alice", terminal.screen.text)
