@@ -381,7 +381,7 @@ Command override_command(CLI::App& weir) {
 
 Command grant_command(CLI::App& weir) {
   auto options = std::make_shared<GrantOptions>();
-  auto* line = weir.add_subcommand("grant", "Give a consumer more units in the current window");
+  auto* line = weir.add_subcommand("grant", "Give a consumer more units until a window ends");
   line->footer(std::string(admin_footer) + grant_footer);
   add_text(*line, "LIMIT", options->limit, " ", "The name of the limit")->required();
   add_text(*line, "CONSUMER", options->consumer, " ", "The consumer, as for weir peek")->required();

@@ -301,8 +301,8 @@ std::vector<Line> Screen::help() const {
     lines.push_back({{fitted(key, 16, charset_), Ink::yellow}, {std::string(text)}});
   }
   lines.push_back({{""}});
-  lines.push_back({{"DECISIONS and DENIED cover the last minute. In parentheses: what a limit in shadow"}});
-  lines.push_back({{"mode would have denied. Consumers are hashed as in the log: weir hash."}});
+  lines.push_back({{"DECISIONS and DENIED cover the last minute. In parentheses: what a limit in"}});
+  lines.push_back({{"shadow mode would have denied. Consumers are hashed as in the log: weir hash."}});
   return lines;
 }
 

@@ -244,7 +244,7 @@ def modelled(fleet, consistency, rate, keys, quick):
     extent = fleet.extent
     case = load.Case(consistency, extent.nodes, rate, keys, EXPONENT, round_trip=fleet.round_trip)
     sums, _ = load.simulate(case, quick)
-    # A call is in flight for a round trip, and the next one collects meanwhile.
+    # A call is in flight for a round trip, and the next one collects until it is answered.
     calls = extent.nodes * (1 - math.exp(-sums["messages"] / extent.nodes * case.round_trip)) / case.round_trip
     return calls, sums["messages"], sums["cost"] + calls * (fleet.single - load.DECISION)
 

@@ -1,5 +1,10 @@
 #include "frontend/http_router.h"
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "base/percent.h"
 
 namespace weir::frontend {
@@ -68,11 +73,35 @@ std::string_view path_in_absolute_form(std::string_view target) noexcept {
   return path == std::string_view::npos ? std::string_view{} : target.substr(path);
 }
 
-HttpAnswer refuse_method(std::string_view allowed) {
-  constexpr std::string_view head = ", HEAD";
-  std::string named(allowed);
-  if (const std::size_t at = named.find(head); at != std::string::npos) named.erase(at, head.size());
-  return http_problem(405, "Use " + named + ".", {"Allow", allowed});
+namespace {
+
+using namespace std::string_view_literals;
+using Methods = Route::Methods;
+
+std::string names_of(MethodSet methods, std::string_view of_get) {
+  std::string names;
+  for (const auto& [method, name] : {std::pair{Methods::get, of_get}, std::pair{Methods::post, "POST"sv},
+                                     std::pair{Methods::put, "PUT"sv}, std::pair{Methods::remove, "DELETE"sv}}) {
+    if ((methods & set_of(method)) == 0) continue;
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  return names;
+}
+
+// The value of Allow. An answer refers to it, so all of them are kept.
+std::string_view allow_value(MethodSet methods) {
+  static const auto all = [] {
+    std::array<std::string, set_of(Methods::remove) * 2> values;
+    for (MethodSet one = 0; one < values.size(); ++one) values[one] = names_of(one, "GET, HEAD");
+    return values;
+  }();
+  return all[methods % all.size()];
+}
+
+}  // namespace
+
+HttpAnswer refuse_method(MethodSet allowed) {
+  return http_problem(405, "Use " + names_of(allowed, "GET") + ".", {"Allow", allow_value(allowed)});
 }
 
 std::vector<std::string> names_in(const Target& target, const Route& route) {

@@ -93,8 +93,14 @@ struct HttpRouter {
                                 std::unique_ptr<HttpAnswer>& refusal) const;
 };
 
-// A 405 response that names the methods of a path: those of its routes, as in `GET, HEAD, PUT`.
-[[nodiscard]] HttpAnswer refuse_method(std::string_view allowed);
+// The methods of one path: a bit per Route::Methods.
+using MethodSet = std::uint32_t;
+[[nodiscard]] constexpr MethodSet set_of(Route::Methods methods) noexcept {
+  return MethodSet{1} << static_cast<unsigned>(methods);
+}
+
+// A 405 response that names the methods of a path, as in `GET, HEAD, PUT`.
+[[nodiscard]] HttpAnswer refuse_method(MethodSet allowed);
 
 template <class Row>
 const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const HostNames& hosts,
@@ -108,12 +114,11 @@ const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const Host
   if (row == nullptr) return refuse(http_problem(404, unknown_path));
   if (row->takes(request.method)) [[likely]]
     return row;
-  std::string allowed;
+  MethodSet allowed = 0;
   for (const Row& other : rows) {  // a path has a row for each of its methods
     if (other.path != row->path) continue;
     if (other.takes(request.method)) return &other;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(other.method_name());
-    if (other.methods == Route::Methods::get) allowed += ", HEAD";
+    allowed |= set_of(other.methods);
   }
   return refuse(refuse_method(allowed));
 }

@@ -42,7 +42,7 @@ class Lint(ProgramTest):
                            "algorithm: gcra, rate: 1/s }\n")
         ran = run("lint", policy)
         self.assertEqual(ran.returncode, 1)
-        self.assertIn("name 'api\\u202emoc\\u009b2J': a name has letters", ran.stdout + ran.stderr)
+        self.assertIn("name 'api\\u202emoc\\u009b2J': a name can contain only letters", ran.stdout + ran.stderr)
         domain = self.file("domain: \"shop\\u202ekcab\"\ndescriptors:\n  - key: \"k\\u2066\"\n    rate_limit: "
                            "{ name: \"n\\u202e\", unit: second, requests_per_unit: 1 }\n")
         other = self.file("domain: \"shop\\u202ekcab\"\ndescriptors:\n  - key: \"k\\u2066\"\n    rate_limit: "
@@ -102,7 +102,7 @@ limits:
         policy = self.file("version: 1\nlimits: [{ name: a, consumer_key: ip, algorithm: fixed_window, "
                            "rate: 1000/min, consistency: approximate }]\n")
         config = self.file("version: 1\nstore: { redis: { urls: redis://127.0.0.1, nodes: 4 } }\n", "weir.yaml")
-        self.assertIn("below 16000, 250 for each of 64 nodes; ", run("lint", policy).stdout)
+        self.assertIn("below 16000 (250 for each of 64 nodes), ", run("lint", policy).stdout)
         self.expect("lint", policy, "--config", config, out=f"{policy}: ok\n")
 
     UNVERIFIED = """version: 1

@@ -189,13 +189,13 @@ class Nodes(ProgramTest):
         self.assertEqual([limit["consistency"] for limit in nodes["limits"]], ["leased", "exact"])
         # The limit for everyone asks the store each time.
         self.assertEqual((nodes["covered"], nodes["without_round_trip"]), (40, 0))
-        self.assertEqual([limit["without_round_trip"] for limit in nodes["limits"]], [32, 0])
+        self.assertEqual([limit["without_round_trip"] for limit in nodes["limits"]], [24, 0])
 
     def test_leased_spares_trips(self):
         nodes = self.nodes("--nodes", "2", "--consistency", "leased")
         self.assertEqual((nodes["consistency"], nodes["admitted"], nodes["newly_denied"]), ("leased", 40, 0))
-        # For each node the store decides four requests; then both limits have a slice.
-        self.assertEqual(nodes["without_round_trip"], 32)
+        # For each node the store decides eight requests; then a slice pays, and both limits have one.
+        self.assertEqual(nodes["without_round_trip"], 24)
         self.assertEqual([limit["over"] for limit in nodes["limits"]], [0, 0])
 
     def test_exact_asks_for_each_request(self):
@@ -204,9 +204,9 @@ class Nodes(ProgramTest):
         self.assertEqual(nodes["messages"]["peak_second"]["count"], 40)
 
     def test_a_client_may_stay_on_its_node(self):
-        # All 40 requests go to one node: four round trips.
+        # All 40 requests go to one node: eight round trips.
         nodes = self.nodes("--nodes", "2", "--consistency", "leased", "--spread", "client", "--round-trip", "2ms")
-        self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_round_trip"]), ("client", 0.002, 36))
+        self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_round_trip"]), ("client", 0.002, 32))
 
     def test_exact_nodes_decide_as_one_process(self):
         for count in ["1", "3", "50"]:

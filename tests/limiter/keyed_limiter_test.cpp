@@ -186,7 +186,7 @@ TEST(KeyedLimiter, BudgetThatIsTooSmallIsRejectedWithTheMinimum) {
       ASSERT_FALSE(refused) << name_of(limit.algorithm());
       EXPECT_EQ(refused.error().where, "memory_budget");
       const std::string& what = refused.error().what;
-      const std::string least = "give at least ";
+      const std::string least = "must be at least ";
       ASSERT_NE(what.find(least), std::string::npos) << what;
       const std::size_t enough = std::stoull(what.substr(what.find(least) + least.size()));
       EXPECT_TRUE(KeyedLimiter::create(limit, clock, {.memory_budget = enough})) << what;

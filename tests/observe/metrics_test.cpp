@@ -92,7 +92,8 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_table_entries{limit="login",purpose="candidate"} 2)",
            R"(weir_table_overflowed_total{limit="quiet",purpose="live"} 0)",
            R"(weir_build_info{version="0.2.0"} 1)",
-           R"(weir_uncovered_total 1)",
+           R"(weir_uncovered_total 0)",
+           R"(weir_shadow_only_total 1)",
            R"(process_resident_memory_bytes )",
        }) {
     EXPECT_NE(text.find("\n" + std::string(line)), std::string::npos) << line << "\n" << text;

@@ -76,11 +76,11 @@ TEST(Lint, WarnsWhereOnePercentIsNotPromised) {
                   "be off by more than 1 %; use 'consistency: leased' if that matters, or set store.redis.nodes in "
                   "weir.yaml to the maximum number of nodes"});
   EXPECT_EQ(consistency_warnings("algorithm: fixed_window, rate: 1000/s", "{ approximate: { sync: 200ms } }", 4),
-            Lines{"4:18: 'a' has a window of 1 s: below 2 s (10 times the sync of 200 ms), 'consistency: approximate' "
-                  "may be off by more than 1 %; use a shorter sync, or 'consistency: leased'"});
+            Lines{"4:18: 'a' has a window of 1 s, less than 10 times the sync of 200 ms: nodes exchange counts every "
+                  "100 ms instead; write 'sync: 100ms'"});
   EXPECT_EQ(consistency_warnings("algorithm: gcra, rate: 7000/s, burst: 1000", "approximate", 1).back(),
-            "4:18: 'a' fills in 143 ms: below 1 s (10 times the sync of 100 ms), 'consistency: approximate' may be off "
-            "by more than 1 %; use a shorter sync, or 'consistency: leased'");
+            "4:18: 'a' fills in 143 ms, but 'consistency: approximate' needs at least 200 ms, 10 times the minimum "
+            "sync: it is decided exactly; use 'consistency: exact' or 'leased'");
 }
 
 TEST(Lint, AcceptsApproximateWhereOnePercentIsPromised) {

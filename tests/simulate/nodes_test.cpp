@@ -48,31 +48,30 @@ TEST(Nodes, AnExactLimitNeedsTheStoreForEveryRequest) {
   EXPECT_EQ(nodes.limits[0].without_round_trip, 0U);
 }
 
-// The store decides the first four of each node's 20 requests; the fourth triggers the first lease, of 4 units. The 8th
-// spends the last of them and renews: 8 units. The 15th leaves one of these and renews: 1 stays, 14 are added.
+// The store decides the first eight of each node's 20 requests: with fewer in a lease, a slice does not pay. The eighth
+// triggers the first lease, which is renewed once.
 TEST(Nodes, ALeasedLimitNeedsFewRoundTrips) {
   Simulation simulation = forty_requests();
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.admitted, 40U);
-  EXPECT_EQ(nodes.without_round_trip, 32U);
-  EXPECT_EQ(nodes.messages.requests, 12U);  // four requests and two renewals per node
+  EXPECT_EQ(nodes.without_round_trip, 24U);
+  EXPECT_EQ(nodes.messages.requests, 18U);  // eight requests and a renewal per node
   EXPECT_EQ(nodes.limits.at(0).consistency, "leased");
   EXPECT_EQ(nodes.limits[0].evaluated, 40U);
-  EXPECT_EQ(nodes.limits[0].without_round_trip, 32U);
-  EXPECT_EQ(nodes.limits[0].messages, 12U);
+  EXPECT_EQ(nodes.limits[0].without_round_trip, 24U);
+  EXPECT_EQ(nodes.limits[0].messages, 18U);
   EXPECT_EQ(nodes.limits[0].over, 0U);
 }
 
-// With a round trip of 50 ms the store also decides the 5th and 6th, and the 11th and 12th, until the grants requested
-// with the 4th and the 10th arrive.
+// With a round trip of 50 ms the store also decides the requests that come before a requested grant arrives.
 TEST(Nodes, RepliesTakeARoundTrip) {
   Simulation simulation = forty_requests();
   simulation.options.nodes.round_trip = std::chrono::milliseconds{50};
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.admitted, 40U);
-  EXPECT_EQ(nodes.without_round_trip, 24U);
+  EXPECT_EQ(nodes.without_round_trip, 16U);
   simulation.options.nodes.round_trip = Duration::zero();
-  EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_round_trip, 32U);
+  EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_round_trip, 24U);
 }
 
 TEST(Nodes, ConsistencyIsThatOfThePolicyUnlessOverridden) {
@@ -93,8 +92,8 @@ TEST(Nodes, ConsistencyIsThatOfThePolicyUnlessOverridden) {
   EXPECT_EQ(on_nodes(simulation, 2, Consistency::exact).limits.at(0).consistency, "exact");
 }
 
-// The first node gets eight requests: four are decided by the store, four by a slice; with the eighth it leases four
-// more units. The store admits 4 of 16 for the other node, and then denies while the first has four unused units.
+// The first node gets eight requests, which the store decides; with the eighth it leases four units. The store admits 4
+// of 16 for the other node, and then denies while the first has four unused units.
 Simulation leased_to_another_node() {
   Simulation simulation(R"(
   - { name: by-ip, consumer_key: ip, algorithm: fixed_window, rate: 16/min }
@@ -176,7 +175,7 @@ TEST(Nodes, TimesBeforeTheEpochAreValid) {
     }
     const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
     EXPECT_EQ(nodes.admitted, 40U) << year;
-    EXPECT_EQ(nodes.without_round_trip, 32U) << year;
+    EXPECT_EQ(nodes.without_round_trip, 24U) << year;
   }
 }
 
@@ -187,9 +186,9 @@ TEST(Nodes, AreInEveryReportFormat) {
   const Report report = simulation.run();
   EXPECT_NE(report_text(report).find("On 2 nodes, leased, 1 ms from the store, requests round-robin"),
             std::string::npos);
-  EXPECT_NE(report_text(report).find("80.0 % of the requests without a round trip; 12 messages"), std::string::npos);
+  EXPECT_NE(report_text(report).find("60.0 % of the requests without a round trip; 18 messages"), std::string::npos);
   EXPECT_NE(report_html(report).find("On 2 nodes, leased, 1 ms from the store"), std::string::npos);
-  EXPECT_NE(report_json(report).find(R"("without_round_trip": 32)"), std::string::npos);
+  EXPECT_NE(report_json(report).find(R"("without_round_trip": 24)"), std::string::npos);
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ TEST(ThrottleTable, BudgetThatIsTooSmallIsRejectedWithTheMinimum) {
   const auto made = ThrottleTable::create(enough, {1, 2});
   ASSERT_FALSE(made);
   const std::string what = made.error().what;
-  enough = std::stoul(what.substr(what.find("give at least ") + 14));
+  enough = std::stoul(what.substr(what.find("must be at least ") + 17));
   EXPECT_TRUE(ThrottleTable::create(enough, {1, 2}));
   EXPECT_FALSE(ThrottleTable::create(enough - 1, {1, 2}));
 }

@@ -222,7 +222,7 @@ TEST(ServerQueue, LinesAreWrittenAtTransitionsOnly) {
   ASSERT_EQ(log.size(), 3U);
   const std::string name = "store: " + server.endpoint().text();
   EXPECT_EQ(log[0], name + " is available");
-  EXPECT_EQ(log[1].find(name), 0U);
+  EXPECT_EQ(log[1].find("store: unavailable: " + server.endpoint().text()), 0U) << log[1];
   EXPECT_NE(log[1].find("each limit's on_store_failure applies until it is available"), std::string::npos);
   EXPECT_EQ(log[2], name + " is available");
 }

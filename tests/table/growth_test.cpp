@@ -104,7 +104,7 @@ TEST(TableSize, ABudgetThatIsTooSmallIsRejectedWithTheMinimum) {
     const auto table = Table::create(rule, budget, HashKey{1, 2});
     ASSERT_FALSE(table.has_value());
     EXPECT_EQ(table.error().where, "memory_budget");
-    EXPECT_NE(table.error().what.find("give at least "), std::string::npos) << table.error().what;
+    EXPECT_NE(table.error().what.find("must be at least "), std::string::npos) << table.error().what;
   }
 }
 

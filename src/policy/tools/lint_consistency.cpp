@@ -86,9 +86,9 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   if (const Duration effective = effective_sync(subject.limit, numbers); effective < sync) {
     problems.warning(
         at, rule::approximate_sync,
-        "{} {}, less than 10 times the sync of {}: nodes exchange counts every {} instead; write 'sync: {}'", tier.who,
-        span_of(numbers), duration_text(sync), duration_text(effective),
-        duration_text(std::chrono::floor<std::chrono::milliseconds>(effective)));
+        "{} {}, less than 10 times the sync of {}: nodes exchange counts every {} instead; write 'sync: {}ms'",
+        tier.who, span_of(numbers), duration_text(sync), duration_text(effective),
+        std::chrono::floor<std::chrono::milliseconds>(effective).count());
   }
 }
 
