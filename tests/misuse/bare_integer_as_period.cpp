@@ -1,4 +1,5 @@
-// Three of which unit? expect: (cannot convert|could not convert).*'int' to '.*(duration|Duration)
+// Three of which unit?
+// expect: (cannot convert|could not convert).*'int' to '.*(duration|Duration)
 #include "weir/limit.h"
 
 weir::Rate seven_per_three() {

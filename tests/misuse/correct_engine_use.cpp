@@ -1,4 +1,5 @@
-// Correct versions of the misuses in the other files. expect: compiles
+// Correct versions of the misuses in the other files.
+// expect: compiles
 #include "weir/engine.h"
 
 unsigned evaluate(weir::Engine& engine, const weir::Policy& policy) {

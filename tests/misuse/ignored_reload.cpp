@@ -1,4 +1,5 @@
-// After a failed reload the old policy is still active, so the caller must handle the error. expect: ignoring returned
+// After a failed reload the old policy is still active, so the caller must handle the error.
+// expect: ignoring returned
 // value of type 'weir::Result<void>'
 #include "weir/engine.h"
 

@@ -1,4 +1,5 @@
-// The request would pass whatever the verdict. expect: ignoring returned value of type 'weir::Verdict'
+// The request would pass whatever the verdict.
+// expect: ignoring returned value of type 'weir::Verdict'
 #include "weir/engine.h"
 
 void limits_nothing(weir::Engine& engine) {

@@ -1,4 +1,5 @@
-// Header fields are views into their own object: a copy would refer to the original. expect: use of deleted function
+// Header fields are views into their own object: a copy would refer to the original.
+// expect: use of deleted function
 // 'weir::HeaderFields::HeaderFields\(const weir::HeaderFields&\)'
 #include "weir/engine.h"
 

@@ -1,4 +1,5 @@
-// Five of which unit? expect: no matching function.*weir::Cost, int
+// Five of which unit?
+// expect: no matching function.*weir::Cost, int
 #include "weir/limiter.h"
 
 bool admit(weir::Limiter& limiter) {

@@ -1,4 +1,5 @@
-// A limiter's receipt is not valid for an engine. expect: cannot convert 'const weir::Receipt' to 'const
+// A limiter's receipt is not valid for an engine.
+// expect: cannot convert 'const weir::Receipt' to 'const
 // weir::Engine::Receipt&'
 #include "weir/engine.h"
 

@@ -1,4 +1,5 @@
-// The receipt comes first, then the actual cost. expect: (no matching function|could not convert|cannot convert|invalid
+// The receipt comes first, then the actual cost.
+// expect: (no matching function|could not convert|cannot convert|invalid
 // initialization).*weir::(Receipt|Cost)
 #include "weir/keyed_limiter.h"
 
