@@ -43,7 +43,7 @@ constexpr auto override_footer =
 
 constexpr auto grant_footer =
     "\n"
-    "A grant raises a limit with fixed windows for one consumer until the current window ends. Grants add up.\n"
+    "A grant raises a fixed-window limit for one consumer until the current window ends. Grants add up.\n"
     "With --id, a repeated command grants once.\n"
     "\n"
     "Examples:\n"
@@ -53,7 +53,7 @@ constexpr auto grant_footer =
 
 constexpr auto block_footer =
     "\n"
-    "IDENTITY is user=NAME, api_key=KEY, ip=ADDRESS, ip=NETWORK/BITS or header:NAME=VALUE. Its requests get a\n"
+    "IDENTITY is user=NAME, api_key=KEY, ip=ADDRESS, ip=NETWORK/BITS or header:NAME=VALUE. Requests get a\n"
     "403 with the reason `blocked` on every route, or on the routes given with --route.\n"
     "\n"
     "Examples:\n"

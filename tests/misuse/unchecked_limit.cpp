@@ -1,6 +1,5 @@
 // A Result is not a limit: the caller must test it first.
-// expect: (cannot convert|no matching function|invalid
-// initialization of reference)
+// expect: (cannot convert|no matching function|invalid initialization of reference)
 #include "weir/limiter.h"
 
 using namespace std::chrono_literals;

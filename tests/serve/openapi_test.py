@@ -24,7 +24,7 @@ ROUTES = ", ".join(f"/r{i}" for i in range(1000))
 MANY = {"path": "/r1" + "/." * 70, "ip": "192.0.2.7"}
 POLICY = f"""
 version: 1
-identity: {{ user: {{ header: X-User-Id }} }}
+identity: {{ user: {{ header: X-User-Id }}, organization: {{ header: X-Org-Id }} }}
 tiers: {{ from: {{ header: X-Plan }}, default: free }}
 limits:
   - {{name: api, routes: [/api/**], consumer_key: [user, ip], algorithm: fixed_window, rate: 2/h, candidate: {{rate: 1/h}},
@@ -236,7 +236,7 @@ class Answers(unittest.TestCase):
         ask(200, "GET /v1/limits/{name}")
         ask(200, "GET /v1/limits")
         self.streams(ask)
-        explain = {"method": "POST", "path": "/login", "headers": {"X-User-Id": ["alice"], "Accept": "a"}}
+        explain = {"method": "POST", "path": "/login", "headers": {"X-User-Id": ["alice"], "X-Org-Id": "acme", "Accept": "a"}}
         for body in explain, {"path": "/api/x", "cost": 2, "user": "a", "tier": "staff"}, {"path": "/chat", "user": "a"}, \
                 {"path": "/stream", "user": "a"}, {"path": "/closed", "user": "a", "tier": "pro"}, {"path": "/api/x"}:
             ask(200, "POST /v1/explain", body=body)
