@@ -5,7 +5,7 @@
 
 Starts its own redis-server. A decision requests one unit; a message reports what a holder keeps, decides and grants,
 like a node's renewal. The time is measured by Redis (INFO commandstats). The round trip is over a unix socket and
-includes the reply, which is the previous value: 40 bytes per slice.
+includes the reply: the value as it was and, for a message, the slice of its holder.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ import tempfile
 import time
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "build/release/src/store/redis/decide.lua"
-HOLDERS = 0, 1, 32, 256, 1024
+HOLDERS = 0, 1, 50, 200, 1000
 ROUNDS = 10  # of which the quickest counts: the machine may have other work
 KEY = "weir:{bench}"
 LIMIT, TOKEN = 1_000_000, 1_000  # units, and microseconds for one
@@ -68,30 +68,34 @@ def term(algorithm):
 def argument(algorithm, number=None):
     """Encodes one decision, with a message about the first holder's slice if that has a number."""
     is_bucket = algorithm == BUCKET
-    head = 4 if is_bucket else 5
-    numbers = [int(is_bucket), 1, 0, 1 if number is None else 2] + ([] if is_bucket else [head + 1]) + term(algorithm)
+    head = 5 if is_bucket else 6
+    numbers = [int(is_bucket), 1, 0, 1 if number is None else 2, 1] + ([] if is_bucket else [head + 1]) + term(algorithm)
     numbers[2] = len(numbers) + 1
     about = [1, head + 1]
     decision = [DECIDE_ONE, *about] if is_bucket else [DECIDE, 1, 1, *about]
     if number is None:
         return packed(numbers + decision)
-    report = [REPORT, *about, 1, 0, number, 4, 0, 0]
-    grant = [GRANT, *about, 1, 0, number, 0, 0, 3_600_000_000]
+    report = [REPORT, *about, 1, 0, number, 0, 4, 0, 0, 0]
+    grant = [GRANT, *about, 1, 0, number, 0, 0, 3_600_000_000, 0]
     return packed(numbers + report + decision + grant)
 
 
-def value(algorithm, holders):
+def set_state(redis, algorithm, holders):
+    """Writes a state and its slices, none of which expires while the benchmark runs."""
     now = time.time_ns() // 1000
+    expires = now + 3_600_000_000
     window = 0 if algorithm == BUCKET else now // WINDOW
-    state = now if algorithm == BUCKET else (1 << 20) + window % (1 << 20)
-    slices = b"".join(struct.pack("<QQIIQQ", 1 + holder, 0, 4, 0, now + 3_600_000_000, window)
-                      for holder in range(holders))
-    return str(state).encode() + (b"|" + slices if slices else b"")
+    state = str(now if algorithm == BUCKET else (1 << 20) + window % (1 << 20)).encode()
+    totals = struct.pack("<HQQQQQ", holders, 4 * holders, 0, expires, expires, window if algorithm == FIXED else 0)
+    redis.ask("SET", KEY, state + (b"!" + totals if holders else b""))
+    redis.ask("DEL", KEY + ":s")
+    for holder in range(1, holders + 1):
+        redis.ask("HSET", KEY + ":s", struct.pack("<Q", holder), struct.pack("<QQIIQQ", holder, 0, 4, 0, expires, 0))
 
 
 def measure(redis, digest, algorithm, holders, calls, with_message):
     """Returns the microseconds per call, on the server and in total."""
-    redis.ask("SET", KEY, value(algorithm, holders))
+    set_state(redis, algorithm, holders)
     redis.ask("CONFIG", "RESETSTAT")
     begun = time.perf_counter()
     for number in range(1, calls + 1):
