@@ -338,7 +338,8 @@ std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptRe
   parsed.receipts = *++part;
   const bool has_charges =
       parsed.charges->is(ReplyType::array) && parsed.charges->size() == sizes.charges && are_numbers(*parsed.charges);
-  if (!has_charges || !are_pairs(*parsed.slices, sizes.plain_keys) || !are_pairs(*parsed.receipts, sizes.keys)) return {};
+  if (!has_charges || !are_pairs(*parsed.slices, sizes.plain_keys) || !are_pairs(*parsed.receipts, sizes.keys))
+    return {};
   return parsed;
 }
 

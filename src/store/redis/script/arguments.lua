@@ -126,6 +126,7 @@ local window = {}   -- the length, by key
 local changed = {}  -- true: write it; false: delete it
 local states = {}   -- the texts
 local leases        -- by key: the totals of the leased slices; nil if no key has any
+local may_expire = false  -- slices of some key may have expired
 local lease_terms = {}  -- by key: a term of its rule
 local slices        -- by key: the slices that were read or changed, by holder; false: there is none
 local all_read = {} -- by key: all slices were read

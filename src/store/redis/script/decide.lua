@@ -39,6 +39,7 @@ local function bring_within_reach(key, term)
   if first[key] == now + used and second[key] == nths then return end
   first[key], second[key] = now + used, nths
   changed[key] = true
+  lease_terms[key] = term
 end
 
 -- Creating a function takes time, and most batches need few: so these are created on demand.
@@ -47,7 +48,7 @@ local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held, ch
 local owe_units, lower, credit, refund_log, refund, decide_in_steps, settle, forget
 local hold_fits, end_oldest, reserve, settle_receipt, extend, used, report, grant
 
-if needs > 0 or leases then
+if needs > 0 or may_expire then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
   share = function(count, part, whole)
     local quotient = floor(count * part / whole)
@@ -195,7 +196,7 @@ if needs > 0 or leases then
 
   -- DECIDE and LOOK: the number of admitted copies. All checks admit, or none is charged.
   decide = function(operation, copies, from, to)
-    if leases then
+    if may_expire then
       for at = from, to, 2 do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local n = copies

@@ -1,9 +1,24 @@
+local fill_without_leased
+
+if leases or needs > 1 then
+  -- A bucket's fill less the worth of its leased units.
+  fill_without_leased = function(key, term)
+    lease_terms[key] = term
+    local N, burst, units = input[term + 2], input[term + 11], leases[key][OUT]
+    if units > burst then units = burst end
+    local nths = units * input[term + 10]  -- at most burst x N, and so below 2^53
+    local fill, fill_nths = input[term + 3] - units * input[term + 9] - floor(nths / N), input[term + 4] - nths % N
+    if fill_nths < 0 then return fill - 1, fill_nths + N end
+    return fill, fill_nths
+  end
+end
+
 local admitted, evaluation = {}, 0
 local at, last = input[3], #input
 while at < last do
   local operation = input[at]
   evaluation = evaluation + 1
-  if leases and operation <= DECIDE_ALIKE and leases[input[at + operation]] then
+  if may_expire and operation <= DECIDE_ALIKE and leases[input[at + operation]] then
     -- In both short forms, input[at + operation] is the key.
     local copies = operation == DECIDE_ALIKE and input[at + 1] or 1
     admitted[evaluation] = decide(DECIDE, copies, at + operation, at + operation)
@@ -24,8 +39,9 @@ while at < last do
         after_nths = nths + after_nths
       end
     end
-    local fill = input[term + 3]
-    if after < fill or (after == fill and after_nths <= input[term + 4]) then
+    local fill, fill_nths = input[term + 3], input[term + 4]
+    if leases and leases[key] then fill, fill_nths = fill_without_leased(key, term) end
+    if after < fill or (after == fill and after_nths <= fill_nths) then
       first[key], second[key] = now + after, after_nths
       changed[key] = true
       admitted[evaluation] = 1
@@ -41,7 +57,9 @@ while at < last do
     local used, nths = first[key] - now, second[key]
     if nths >= N then used, nths = used + 1, 0 end
     if used < 0 then used, nths = 0, 0 end
-    local room, room_nths = input[term + 3] - used, input[term + 4] - nths
+    local fill, fill_nths = input[term + 3], input[term + 4]
+    if leases and leases[key] then fill, fill_nths = fill_without_leased(key, term) end
+    local room, room_nths = fill - used, fill_nths - nths
     if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
     if n > copies then n = copies end
     if room < 0 then n = 0 end

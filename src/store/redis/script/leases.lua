@@ -1,6 +1,6 @@
 -- Leased slices: src/core/ledger.h explains them.
 
-if leases or needs > 1 then
+if may_expire or needs > 1 or (leases and needs > 0) then
   owe_bucket = function(key, term, more, more_nths, at)
     local N = input[term + 2]
     local used, nths = ahead_of(at, key, term)
@@ -145,6 +145,7 @@ if leases or needs > 1 then
   with_held = function(key, term, work, copies)
     local a, b, c = first[key], second[key], third[key]
     local of = leases[key]
+    lease_terms[key] = term
     if input[term] <= QUEUE then
       local held, burst, N = of[OUT], input[term + 11], input[term + 2]
       if held > burst then held = burst end

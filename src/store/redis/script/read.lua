@@ -32,6 +32,7 @@ local function read_leases(key, text, from)
   end
   leases = leases or {}
   leases[key] = {count, out, demand, first_end, last_end, of}
+  if now >= first_end then may_expire = true end
   return true
 end
 

@@ -204,7 +204,7 @@ if needs > 1 then
   -- denial undoes everything. Checks are `step` numbers apart. `open`: checks whose receipt is open, so that nothing is
   -- charged; `marks`: the position of each charge.
   decide_in_steps = function(from, to, keep, step, open, marks)
-    if leases then
+    if may_expire then
       for at = from, to, step do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local saved, all = {}, 1

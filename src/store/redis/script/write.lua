@@ -34,12 +34,10 @@ end
 
 -- When a bucket is full again, if all leased units are used at the last expiration.
 local function over_with_leases(key, term, over)
-  local a, b, of = first[key], second[key], leases[key]
+  local of, burst = leases[key], input[term + 11]
   if of[LAST] > over then over = of[LAST] end
-  charge_units(key, term, of[OUT], 0, of[LAST])
-  if first[key] + 1 > over then over = first[key] + 1 end
-  first[key], second[key] = a, b
-  return over
+  local units = of[OUT] < burst and of[OUT] or burst
+  return over + units * input[term + 9] + floor(units * input[term + 10] / input[term + 2]) + 1
 end
 
 for key = 1, buckets do
