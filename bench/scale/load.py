@@ -5,10 +5,11 @@
 Without --nodes: the cases of docs/scale.md. Prints one line for each case.
 
 Keys are requested by Zipf's law, and requests arrive at random (Poisson). Keys of about the same rate form a class; one
-key of each class is simulated on one node, and stands for all of them. A leased key follows store/leased: four requests
+key of each class is simulated on one node, and stands for all of them. A leased key follows store/leased: eight requests
 in a lease before the first message, slices as large as the demand of the last lease, spent for three quarters of it,
-renewed when a quarter of the units or of the time remains, returned when idle for half a lease. No limit is exhausted:
-an exhausted limit would grant smaller slices and deny.
+renewed when a quarter of the units or of the time remains, returned when idle for half a lease. An approximate key with
+at most three requests per sync is charged without a slice. No limit is exhausted: an exhausted limit would grant smaller
+slices and deny.
 """
 
 import argparse
@@ -19,14 +20,18 @@ import random
 # Measured by `script/bench redis` (docs/benchmarks.md): microseconds of one Redis core, its system calls included.
 DECISION = 4.9  # an evaluation, among others in one call
 FOLDED = 0.02  # each further equal request in the same call
-SLICES = ((1, 14.6), (50, 162), (200, 692))  # a message about a key of which so many nodes hold a slice
+LEASED_DECISION = 6.7  # the same on a key with slices, whatever their number
+MESSAGE = 15.9  # a message about a slice, whatever the number of slices of the key
+CHARGE = 8.9  # a message that only charges
 # Of docs/shared-store.md: bytes in Redis.
 STATE = 144  # of a consumer
-SLICE = 40  # more for each node that holds a slice
+SLICE = 60  # more for each node that holds a slice
 # What a node may remember of a leased limit: consumers.
 MOST_REMEMBERED = 65_536
 
 LEAST_GRANT = 4
+LEAST_REQUESTS = 8  # per lease and node, of a leased key with a slice
+MOST_UNLEASED = 3  # requests per sync and node of an approximate key without a slice
 BUSY = 0.7  # of a core, beyond which waiting grows
 
 
@@ -50,7 +55,9 @@ class Usage:
 
     requests: float
     trips: float  # requests that waited
-    messages: float  # to the store: evaluations of questions, and messages that nobody waits for
+    decisions: float  # evaluations by the store that carry no message
+    messages: float  # about slices
+    charges: float = 0.0  # messages that only charge
     folded: float = 0.0  # questions that were equal to one in the same call
     holding: float = 0.0  # share of the time in which a slice is out
     remembered: float = 0.0  # share of the time in which the node knows the key
@@ -60,13 +67,16 @@ def exact(rate, case):
     """A call is in flight for a round trip; requests that arrive during it go with the next call, and equal ones are
     folded."""
     evaluations = (1 - math.exp(-rate * case.round_trip)) / case.round_trip
-    return Usage(rate, rate, evaluations, folded=rate - evaluations)
+    return Usage(rate, rate, evaluations, 0, folded=rate - evaluations)
 
 
 def approximate(rate, case):
     """Requested keys are exchanged every sync; their units are leased for four syncs after the last exchange."""
     messages = (1 - math.exp(-rate * case.sync)) / case.sync
-    return Usage(rate, 0, messages, holding=1 - math.exp(-rate * 4 * case.sync), remembered=1 - math.exp(-rate * 4 * case.sync))
+    known = 1 - math.exp(-rate * 4 * case.sync)
+    if rate * case.sync <= MOST_UNLEASED:
+        return Usage(rate, 0, 0, 0, charges=messages, remembered=known)
+    return Usage(rate, 0, 0, messages, holding=known, remembered=known)
 
 
 class LeasedKey:
@@ -77,7 +87,7 @@ class LeasedKey:
         self.now = self.period = self.asked = self.asked_before = 0
         self.rest = self.total = self.begins = self.ends = self.used_at = 0
         self.answer = None  # (when, units kept, units asked for, when it was sent)
-        self.trips = self.messages = self.asks = self.requests = self.held = self.known = 0
+        self.trips = self.messages = self.decisions = self.asks = self.requests = self.held = self.known = 0
         self.held_until = 0
 
     def take_answer(self, until):
@@ -127,16 +137,18 @@ class LeasedKey:
                 self.send(self.rest, self.demand() - min(self.demand(), self.rest))
             return
         self.trips += 1
-        self.messages += 1  # the question, and what it carries about the slice
-        if self.answer is None and (self.rest > 0 or self.demand() >= LEAST_GRANT):
-            self.send(0, self.demand())
+        if self.answer is None and (self.rest > 0 or self.demand() >= LEAST_REQUESTS):
+            self.messages += 1  # with the request
+            self.send(0, self.demand() if self.asked_before else self.demand() // 2)
+        else:
+            self.decisions += 1
 
     def usage(self, arrivals):
         for _ in range(arrivals):
             self.request(self.random.expovariate(self.rate))
         time = self.now
-        return Usage(self.requests / time, self.trips / time, self.messages / time, holding=self.held / time,
-                     remembered=self.known / time)
+        return Usage(self.requests / time, self.trips / time, self.decisions / time, self.messages / time,
+                     holding=self.held / time, remembered=self.known / time)
 
 
 def leased(rate, case, quick):
@@ -161,17 +173,6 @@ def classes(case):
     return [(keys, weight / total) for keys, weight in found]
 
 
-def cost_of_slices(holders):
-    """Returns the microseconds for a request about a key with this many slices, interpolated between measured points.
-    """
-    points = ((0, DECISION),) + SLICES
-    for (low, cost), (high, more) in zip(points, points[1:]):
-        if holders <= high:
-            return cost + (more - cost) * (holders - low) / (high - low)
-    (low, cost), (high, more) = points[-2:]
-    return more + (more - cost) * (holders - high) / (high - low)
-
-
 def simulate(case, quick):
     nodes = case.nodes if case.spread == "round-robin" else 1  # that ask for one key
     sums = dict(trips=0.0, messages=0.0, cost=0.0, ledger=0.0, remembered=0.0)
@@ -180,10 +181,12 @@ def simulate(case, quick):
         rate = case.rate * share / nodes
         usage = leased(rate, case, quick) if case.consistency == "leased" else globals()[case.consistency](rate, case)
         holders = usage.holding * nodes
-        cost = nodes * (usage.messages * cost_of_slices(holders) + usage.folded * FOLDED)
+        decision = DECISION + (LEASED_DECISION - DECISION) * min(1.0, holders)
+        cost = nodes * (usage.decisions * decision + usage.messages * MESSAGE + usage.charges * CHARGE +
+                        usage.folded * FOLDED)
         hottest = max(hottest, cost)
         sums["trips"] += keys * nodes * usage.trips
-        sums["messages"] += keys * nodes * (usage.messages + usage.folded)
+        sums["messages"] += keys * nodes * (usage.decisions + usage.messages + usage.charges + usage.folded)
         sums["cost"] += keys * cost
         sums["ledger"] += keys * (STATE + SLICE * holders)
         sums["remembered"] += keys * usage.remembered * nodes / case.nodes
