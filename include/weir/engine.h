@@ -65,7 +65,7 @@ class Engine {
   // an error the current policy stays active.
   Result<void> reload(const Policy& policy);
 
-  // Admits and charges every limit that covers the request, or denies and charges none.
+  // Admits the request and charges every limit that covers it, or denies it and charges none.
   Verdict evaluate(const Query& query);
 
   // Evaluates as many queries as both spans hold. The result is the same as evaluating each in order at one instant,

@@ -90,7 +90,7 @@ class Limit {
   // The maximum that an idle consumer can take at once: burst, queue + 1, or the limit.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
-  // The calendar of a fixed window; null if its windows have one length.
+  // The calendar of a fixed window; null if all its windows have the same length.
   [[nodiscard]] const core::Calendar* calendar() const noexcept { return calendar_; }
 
   friend bool operator==(const Limit&, const Limit&) = default;

@@ -17,7 +17,7 @@ constexpr int hex_value(char c) noexcept {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// The byte of two digits, 0 to 255; -1 unless both are digits.
+// The byte encoded by two hex digits, 0 to 255; -1 unless both are digits.
 constexpr int hex_byte(char high, char low) noexcept {
   const int high_value = hex_value(high);
   const int low_value = hex_value(low);

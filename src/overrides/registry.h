@@ -38,7 +38,7 @@ class Registry {
 
   [[nodiscard]] Entry find(Kind kind, std::string_view id) const;
   [[nodiscard]] const Record* find(Number number) const;
-  // The override of a consumer, without its grants, or the block of an identity, for which `limit` is empty.
+  // Returns a consumer's override (without grants) or, if `limit` is empty, an identity's block.
   [[nodiscard]] Entry find_for(Kind kind, std::string_view limit, std::string_view target) const;
   [[nodiscard]] std::vector<Entry> grants_for(std::string_view limit, std::string_view target) const;
 

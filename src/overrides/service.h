@@ -38,7 +38,7 @@ struct ServiceRequest {
   std::string body{};      // for put
   std::string by{};        // the name of the token
   std::string if_match{};  // the field If-Match of put and remove; empty: none
-  // For list: filters, and the page. `max` is also the length of the history.
+  // Used by list: filters and paging. `max` also limits how many history entries are returned.
   std::string limit{};
   std::string target{};
   std::string cursor{};

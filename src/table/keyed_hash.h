@@ -14,7 +14,7 @@ namespace weir::table {
 
 #if WEIR_AES
 
-// A keyed hash of AES rounds: 64 bits of a key, in a quarter of SipHash's instructions. docs/decisions/0008 explains
+// A 64-bit keyed hash built from AES rounds; it takes a quarter of SipHash's instructions. docs/decisions/0008 explains
 // why, and how safe it is.
 //
 //   hash = F(A(x) ^ B(y) ^ length), its lower 64 bits

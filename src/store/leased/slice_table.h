@@ -183,7 +183,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   void give_back_all(Ticks now, std::vector<Due>& due);
 
   [[nodiscard]] const core::Rule& rule() const noexcept { return options_.rule; }
-  // The states for background messages: without a table, and nothing to charge back.
+  // The states used for background messages; they have no table, so nothing is charged back.
   [[nodiscard]] const States& states() const noexcept { return states_; }
   [[nodiscard]] Duration lease() const noexcept { return options_.lease; }
   [[nodiscard]] bool is_approximate() const noexcept { return options_.approximate.has_value(); }
@@ -193,7 +193,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   // This table's holder number.
   [[nodiscard]] std::uint64_t holder() const noexcept { return holder_; }
 
-  // Called when the limit was removed or has other numbers: all slices are returned.
+  // Called when the limit is removed or its numbers change; all slices are returned.
   void retire() noexcept { retired_.store(true, std::memory_order_release); }
   [[nodiscard]] bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
 
@@ -256,7 +256,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     Ticks resets_at = 0;  // estimated
     Ticks used_at = 0;
 
-    // Demand, admitted or not: since `period`, and in the lease before.
+    // Total demand, admitted or denied, since `period` began and during the previous lease.
     struct Demand {
       std::uint64_t units = 0;
       std::uint64_t requests = 0;
