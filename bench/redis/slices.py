@@ -18,6 +18,7 @@ import time
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "build/release/src/store/redis/decide.lua"
 HOLDERS = 0, 1, 50, 200, 1000
+BATCH = 16  # keys in one call
 ROUNDS = 10  # of which the quickest counts: the machine may have other work
 KEY = "weir:{bench}"
 LIMIT, TOKEN = 1_000_000, 1_000  # units, and microseconds for one
@@ -80,17 +81,17 @@ def argument(algorithm, number=None):
     return packed(numbers + report + decision + grant)
 
 
-def set_state(redis, algorithm, holders):
+def set_state(redis, algorithm, holders, key=KEY):
     """Writes a state and its slices, none of which expires while the benchmark runs."""
     now = time.time_ns() // 1000
     expires = now + 3_600_000_000
     window = 0 if algorithm == BUCKET else now // WINDOW
     state = str(now if algorithm == BUCKET else (1 << 20) + window % (1 << 20)).encode()
     totals = struct.pack("<HQQQQQ", holders, 4 * holders, 0, expires, expires, window if algorithm == FIXED else 0)
-    redis.ask("SET", KEY, state + (b"!" + totals if holders else b""))
-    redis.ask("DEL", KEY + ":s")
+    redis.ask("SET", key, state + (b"!" + totals if holders else b""))
+    redis.ask("DEL", key + ":s")
     for holder in range(1, holders + 1):
-        redis.ask("HSET", KEY + ":s", struct.pack("<Q", holder), struct.pack("<QQIIQQ", holder, 0, 4, 0, expires, 0))
+        redis.ask("HSET", key + ":s", struct.pack("<Q", holder), struct.pack("<QQIIQQ", holder, 0, 4, 0, expires, 0))
 
 
 def measure(redis, digest, algorithm, holders, calls, with_message):
@@ -101,10 +102,37 @@ def measure(redis, digest, algorithm, holders, calls, with_message):
     for number in range(1, calls + 1):
         redis.ask("EVALSHA", digest, 1, KEY, argument(algorithm, number if with_message else None))
     took = time.perf_counter() - begun
+    return evalsha_time(redis), took / calls * 1e6
+
+
+def evalsha_time(redis):
     for line in redis.ask("INFO", "commandstats").decode().splitlines():
         if line.startswith("cmdstat_evalsha:"):
-            return float(line.split("usec_per_call=")[1].split(",")[0]), took / calls * 1e6
+            return float(line.split("usec_per_call=")[1].split(",")[0])
     return sys.exit("slices.py: redis-server counts no EVALSHA")
+
+
+def batch_argument(keys, number, with_message):
+    """Encodes a decision on each of several buckets, each with a message about the first holder's slice."""
+    numbers = [keys, keys, 0, 2 if with_message else 0, keys] + term(BUCKET)
+    numbers[2] = len(numbers) + 1
+    for key in range(1, keys + 1):
+        about = [key, 6]
+        report = [REPORT, *about, 1, 0, number, 0, 4, 0, 0, 0]
+        grant = [GRANT, *about, 1, 0, number, 0, 0, 3_600_000_000, 0]
+        numbers += report + [DECIDE_ONE, *about] + grant if with_message else [DECIDE_ONE, *about]
+    return packed(numbers)
+
+
+def measure_batch(redis, digest, holders, calls, with_message):
+    """Returns the microseconds on the server per key, with BATCH keys in one call."""
+    keys = [f"{KEY}{number}" for number in range(BATCH)]
+    for key in keys:
+        set_state(redis, BUCKET, holders, key)
+    redis.ask("CONFIG", "RESETSTAT")
+    for number in range(1, calls + 1):
+        redis.ask("EVALSHA", digest, BATCH, *keys, batch_argument(BATCH, number, with_message))
+    return evalsha_time(redis) / BATCH
 
 
 def main():
@@ -126,6 +154,10 @@ def main():
                                   for _ in range(ROUNDS)]
                         row.append("%.0f / %.0f" % tuple(map(min, zip(*rounds))))
                 print(f"{holders:>7} | " + " | ".join(row), flush=True)
+            for holders in HOLDERS:
+                decision, message = (min(measure_batch(redis, digest, holders, calls // ROUNDS // BATCH + 1, with_message)
+                                         for _ in range(ROUNDS)) for with_message in (False, True))
+                print(f"{holders:>7} | buckets, {BATCH} in a call: decision {decision:.1f}, message {message:.1f} us each")
         finally:
             server.terminate()
             server.wait()
