@@ -73,7 +73,7 @@ void print_errors(const std::vector<Problem>& problems) {
   }
 }
 
-policy::Loaded load_named(const std::string& path, policy::LoadOptions load) {
+policy::Loaded load_named(const std::string& path, const policy::LoadOptions& load) {
   if (path != standard_input) return policy::load_path(path, load);
   std::string text(text::max_bytes + 1, '\0');  // one byte more than allowed, to detect a longer text
   text.resize(std::fread(text.data(), 1, text.size(), stdin));
@@ -85,7 +85,7 @@ void check_standard_input(const std::vector<std::string>& paths) {
   throw CLI::ParseError("`-`: the standard input can be read only once", CLI::ExitCodes::ValidationError);
 }
 
-std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path, policy::LoadOptions load) {
+std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path, const policy::LoadOptions& load) {
   policy::Loaded loaded = load_named(path, load);
   if (!loaded.ruleset) print_errors(loaded.problems);
   return loaded.ruleset;

@@ -34,14 +34,14 @@ struct CheckedFile {
 inline constexpr std::string_view standard_input = "-";
 
 // Loads a policy from a file, a directory or the standard input.
-[[nodiscard]] policy::Loaded load_named(const std::string& path, policy::LoadOptions load);
+[[nodiscard]] policy::Loaded load_named(const std::string& path, const policy::LoadOptions& load);
 
 // Throws CLI::ParseError if the standard input is named twice.
 void check_standard_input(const std::vector<std::string>& paths);
 
 // Returns null if the policy has errors, and prints them to the standard error. Warnings are not printed.
 [[nodiscard]] std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path,
-                                                                 policy::LoadOptions load = {});
+                                                                 const policy::LoadOptions& load = {});
 
 // Prints the errors to the standard error.
 void print_errors(const std::vector<text::Problem>& problems);

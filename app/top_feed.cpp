@@ -106,7 +106,8 @@ class TopFeed::Follower {
   // Reads a message of the stream. Every few seconds, right after a message, it also requests the data that the stream
   // lacks, so that both describe the same second.
   Result<void> take_second(const std::string& message, unsigned seconds) {
-    if (!read_second(message, data_)) return failure(access_.address.text(), "message of the stream is not JSON");
+    if (!read_second(message, data_))
+      return failure(access_.address.text(), "the live stream sent a message that is not JSON");
     if (seconds == 0) {
       const auto answers = ask_top(access_);
       if (!answers) return tl::unexpected(answers.error());

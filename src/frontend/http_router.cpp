@@ -91,7 +91,7 @@ std::string names_of(MethodSet methods, std::string_view of_get) {
 // The value of Allow. An answer refers to it, so all of them are kept.
 std::string_view allow_value(MethodSet methods) {
   static const auto all = [] {
-    std::array<std::string, set_of(Methods::remove) * 2> values;
+    std::array<std::string, std::size_t{2} * set_of(Methods::remove)> values;
     for (MethodSet one = 0; one < values.size(); ++one) values[one] = names_of(one, "GET, HEAD");
     return values;
   }();

@@ -248,7 +248,8 @@ std::string terms_text(const Terms& terms) {
   if (terms.factor > 0) return "factor " + factor_text(terms.factor);
   if (terms.add > 0) return "+" + std::to_string(terms.add);
   std::string text;
-  for (const auto& [name, value] : terms.numbers) text += (text.empty() ? "" : ", ") + name + " " + value;
+  for (const auto& [name, value] : terms.numbers)
+    text.append(text.empty() ? "" : ", ").append(name).append(" ").append(value);
   return text;
 }
 

@@ -30,7 +30,7 @@ struct Target {
 [[nodiscard]] Result<Instant> window_end(const policy::CompiledLimit& limit, Instant now);
 
 // The numbers of an override for each tier, plus the units of grants. `terms` may be null: grants on the limit itself.
-[[nodiscard]] Result<match::Replacement> replacement_for(const policy::Ruleset& ruleset, std::uint32_t limit,
+[[nodiscard]] Result<match::Replacement> replacement_for(const policy::Ruleset& ruleset, std::uint32_t number,
                                                          const Terms* terms, std::uint64_t granted);
 
 // Fails if the override admits more than the limit, and any client can claim to be its consumer.

@@ -121,15 +121,16 @@ using Digest = std::function<void(Compiled, Canonical&)>;
 
 // A field whose written value is the compiled one.
 template <class From, class To, class Read>
-FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, Compare compare, Digest digest) {
+FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, const Compare& compare,
+               const Digest& digest) {
   const auto compile = [=](const LimitSpec& spec, CompiledLimit& limit) {
     if (const auto* value = written(spec.*from)) limit.*to = value->value;
   };
-  return {.read = read, .compile = compile, .digest = std::move(digest), .compare = std::move(compare)};
+  return {.read = read, .compile = compile, .digest = digest, .compare = compare};
 }
 template <class From, class To, class Read>
-FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, Compare compare = {}) {
-  return field(from, to, read, std::move(compare), digested(to));
+FieldUse field(From LimitSpec::* from, To CompiledLimit::* to, Read read, const Compare& compare = {}) {
+  return field(from, to, read, compare, digested(to));
 }
 
 // A field that compile() handles itself.
@@ -402,7 +403,7 @@ std::vector<LimitField> make_limit_fields() {  // NOLINT(readability-function-si
        number(buckets | windows, short_form, &NumbersSpec::rate, read_rate)},
       {"burst", count, "the count of `rate`; for `leaky_bucket` 1", "buckets: how many requests can pass at once",
        number(buckets, short_form, &NumbersSpec::burst, read_count)},
-      {"capacity", count, "", "the same as `burst`, with `refill_rate` or `leak_rate`",
+      {"capacity", count, "", "another name for `burst`, used together with `refill_rate` or `leak_rate`",
        number(buckets, long_form, &NumbersSpec::capacity, read_count)},
       {"refill_rate", per_second, "", "`token_bucket`, `gcra`: units per second, with `capacity`",
        number(token_buckets, long_form, &NumbersSpec::refill_rate, read_per_second)},

@@ -95,15 +95,15 @@ class BoundParser {
 
   [[nodiscard]] bool parse_caller() {
     BoundCaller& by = bound_.by;
-    if (!takes("by")) return wrong(peek(), "missing `by`: write by one ip, by one user or by everyone");
+    if (!takes("by")) return wrong(peek(), "missing `by`: write `by one ip`, `by one user` or `by everyone`");
     if (takes("everyone")) return true;
     if (takes("ip")) {
       by.kind = BoundCaller::Kind::ip;
       by.address = std::string(take());
       return text::Address::parse(by.address) ||
-             wrong(by.address, "not an address: write by ip 192.0.2.7 or by one ip");
+             wrong(by.address, "invalid address: write `by ip 192.0.2.7` or `by one ip`");
     }
-    if (!takes("one")) return wrong(peek(), "unknown caller: write by one ip, by one user or by everyone");
+    if (!takes("one")) return wrong(peek(), "unknown caller: write `by one ip`, `by one user` or `by everyone`");
     if (takes("anonymous")) by.identity = BoundCaller::Identity::anonymous;
     if (takes("authenticated")) by.identity = BoundCaller::Identity::authenticated;
     return parse_kind(take());

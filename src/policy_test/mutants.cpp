@@ -183,7 +183,7 @@ class MutantMaker {
       if (policy::terms_of(limit().live, tier) == policy::terms_of(limit().live, 0)) continue;
       const std::string& name = original_.tiers.names[tier];
       make(fmt::format("tier {} has the numbers of the default tier", name),
-           fmt::format("send {} in tier {}, and expect its own numbers", request_for(limit()), name),
+           fmt::format("send {} in tier {}, and expect the tier's own numbers", request_for(limit()), name),
            [&](CompiledLimit& changed) {
              changed.live.by_tier[tier] = changed.live.by_tier[0];
              if (!changed.live.banned.empty()) changed.live.banned[tier] = changed.live.banned[0];

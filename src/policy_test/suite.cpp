@@ -27,7 +27,7 @@ std::size_t SuiteReport::failed() const noexcept {
 }
 
 Result<SuiteReport> run_suite(const TestFile& file, const std::string& policy_path,
-                              std::shared_ptr<const policy::Ruleset> ruleset, const SuiteOptions& options) {
+                              const std::shared_ptr<const policy::Ruleset>& ruleset, const SuiteOptions& options) {
   const auto matcher = match::Matcher::create(ruleset);
   if (!matcher) return tl::unexpected(matcher.error());
   const auto is_wanted = [&](std::string_view name) { return name.find(options.filter) != std::string_view::npos; };

@@ -45,7 +45,7 @@ struct SuiteOptions {
 
 // Fails if the policy cannot be served.
 [[nodiscard]] Result<SuiteReport> run_suite(const TestFile& file, const std::string& policy_path,
-                                            std::shared_ptr<const policy::Ruleset> ruleset,
+                                            const std::shared_ptr<const policy::Ruleset>& ruleset,
                                             const SuiteOptions& options = {});
 
 // --- reports. `reports` are all suites of one run.

@@ -212,7 +212,7 @@ std::optional<FoundAction> find_action(MapReader& map, const Node& step) {
     const Node* const node = map.find(action_names[i]);
     if (node == nullptr) continue;
     if (found) {
-      map.problems().error(node->at, "a step does one thing: {} and {} are two steps",
+      map.problems().error(node->at, "a step has one action, but this one has both `{}` and `{}`: write two steps",
                            action_names[static_cast<std::size_t>(found->action)], action_names[i]);
       return {};
     }

@@ -146,8 +146,9 @@ TEST(ANewField, IsReadInOpenApi) {
 TEST(ANewField, IsSuggestedRefusedInACandidateAndSentToItsPlace) {
   const Table table = table_with(trial());
   EXPECT_EQ(read_by(table, gcra_with(", trail: yes")).errors, Errors{"unknown field 'trail', did you mean 'trial'?"});
-  EXPECT_EQ(read_by(table, gcra_with(", candidate: { trial: yes, burst: 3 }")).errors,
-            Errors{"trial is not allowed here: a candidate differs from its limit in algorithm and numbers only"});
+  EXPECT_EQ(
+      read_by(table, gcra_with(", candidate: { trial: yes, burst: 3 }")).errors,
+      Errors{"trial is not allowed here: a candidate can change only the algorithm and the numbers of its limit"});
   EXPECT_EQ(read_by(table, gcra_with("") + "trial: yes\n").errors,
             Errors{"unknown field 'trial': it belongs to a limit: is its line indented too little?"});
 }

@@ -158,7 +158,7 @@ TEST(Bound, ThatIsWrittenWrongSaysWhatToWrite) {
   EXPECT_EQ(error("20 in 1min by one ip"),
             "'in': missing `per` or `at once`: write it like 20 per 1min for POST /login by one ip");
   EXPECT_EQ(error("20 per fortnight by one ip"), "'fortnight': not a span: write 1min, 10s, 1h, day or month");
-  EXPECT_EQ(error("20 per 1min"), "'20 per 1min': missing `by`: write by one ip, by one user or by everyone");
+  EXPECT_EQ(error("20 per 1min"), "'20 per 1min': missing `by`: write `by one ip`, `by one user` or `by everyone`");
   EXPECT_EQ(error("20 per 1min by one goat!"),
             "'goat!': unknown caller: write ip, user, api_key, header:NAME or a named identity");
   EXPECT_EQ(error("20 per 1min by one anonymous user"), "'anonymous user': a user is never anonymous");

@@ -74,7 +74,7 @@ TEST(TestFile, WithAWrongStepSaysWhereAndWhatToWrite) {
   EXPECT_EQ(problem_of_step("{ expect: admitted }"),
             "5:9: step has no action: write request, reserve, report, settle, release, extend or store");
   EXPECT_EQ(problem_of_step("{ request: GET /, store: available }"),
-            "5:34: a step does one thing: request and store are two steps");
+            "5:34: a step has one action, but this one has both `request` and `store`: write two steps");
   EXPECT_EQ(problem_of_step("{ request: login }"), "5:20: request 'login': not a method and a path: write POST /login");
   EXPECT_EQ(problem_of_step("{ request: GET /, ip: home }"),
             "5:31: ip 'home': not an address: write 192.0.2.7 or 2001:db8::7");
@@ -102,7 +102,7 @@ TEST(TestFile, RejectsTimeThatRunsBackwards) {
 
 TEST(TestFile, WithAWrongBoundSaysWhichWord) {
   EXPECT_EQ(problem_of("version: 1\nbounds:\n  - at_most: 10 per 1min by a dog\n"),
-            "3:14: at_most 'a': unknown caller: write by one ip, by one user or by everyone");
+            "3:14: at_most 'a': unknown caller: write `by one ip`, `by one user` or `by everyone`");
 }
 
 TEST(TestFile, HasASchemaWithEveryField) {

@@ -106,7 +106,7 @@ class AdminFrontend::Session final : public HttpSession {
   // Returns a callback that the backend may call on any thread. It answers on the loop's thread if the session still
   // exists.
   template <class Report, class AnswerTo>
-  [[nodiscard]] auto later(const Exchange& exchange, AnswerTo answer_to) {
+  [[nodiscard]] auto later(const Exchange& exchange, const AnswerTo& answer_to) {
     return [this, link = link_, ticket = reply_later(), traits = exchange.traits, answer_to](Result<Report> report) {
       link.post([this, ticket, traits, answer_to, report = std::move(report)] {
         fulfil_with(ticket, traits, answer_to(report));

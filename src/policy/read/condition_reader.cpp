@@ -67,8 +67,8 @@ class ConditionReader {
     map.finish();
     if (problems_.errors() > errors) return {};
     if (given.size() != 1) {
-      problems_.error(node.at, "when must have one of {}{}", fmt::join(condition_fields, ", "),
-                      given.empty() ? "" : "; to combine conditions, list them under all or any");
+      problems_.error(node.at, "`when` must have exactly one of {}{}", fmt::join(condition_fields, ", "),
+                      given.empty() ? "" : "; to combine conditions, list them under `all` or `any`");
       return {};
     }
     const auto [field, value] = given.front();

@@ -276,7 +276,7 @@ void read_candidate(const FieldInput& at) {
   text::MapReader map(*node, "a candidate", problems);
   for (const LimitField& field : fields) {
     if (!field.is_own() || field.use.scope != FieldScope::limit) continue;
-    map.refuse(field.path, "a candidate differs from its limit in algorithm and numbers only");
+    map.refuse(field.path, "a candidate can change only the algorithm and the numbers of its limit");
   }
   candidate.algorithm = read_algorithm(map);
   candidate.numbers = read_numbers(map, fields);

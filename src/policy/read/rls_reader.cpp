@@ -233,7 +233,7 @@ class Reader {
       const text::Node* node = item.find("name");
       std::string name = node != nullptr ? text(*node, "name") : "";
       if (name.empty()) {
-        problems_.error(item.at, "an entry of replaces needs a name");
+        problems_.error(item.at, "missing `name`: each entry of `replaces` names a limit");
       } else if (name == descriptor.name) {
         problems_.error(node->at, "limit {} cannot replace itself", in_quotes(name));
       } else {
