@@ -86,6 +86,13 @@ class Quick(unittest.TestCase):
                        "# us of Redis per admitted request, admitted # % of the limit"
                        for consistency in ("exact", "leased", "approximate")))
 
+    def test_denials(self):
+        self.figures("denials", *(f"denials: {limit}, {demand} % of the limit, {spread}: # requests, exact denies # %, "
+                                  "weir # %, falsely # %, admits # % of exact, peak # of the limit"
+                                  for limit in ("token_bucket burst 100", "gcra burst 1,000", "leaky_bucket burst 1,000",
+                                                "fixed_window 10 s", "sliding_window_counter 1 s", "sliding_window_log 1 s")
+                                  for demand in (50, 90, 100, 200) for spread in ("even", "skewed")))
+
     def test_instructions(self):
         self.figures("instructions", *(f"{name} #" for name in (
             "auth", "auth, 64 at once", "check", "rls by query", "rls by query, 64 at once", "CL.THROTTLE",

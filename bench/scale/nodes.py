@@ -123,16 +123,16 @@ class Redis:
 
 class Node:
     def __init__(self, stack, program, folder, redis):
-        resp, admin = free_port(), free_port()
+        self.port, admin = free_port(), free_port()
         folder.mkdir()
         config = folder / "weir.yaml"
         config.write_text(f"version: 1\npolicy: {folder.parent / 'policy.yaml'}\nloops: 1\nlog: {{denials: off}}\n"
                           f"state: {{directory: {folder / 'state'}}}\n"
                           f'store: {{redis: {{urls: ["redis://127.0.0.1:{redis.port}"], timeout: 1s}}}}\n')
         start(stack, NODE_CORE, [program, "serve", "--config", config, "--http", "off", "--rls", "off",
-                                 "--resp", f"127.0.0.1:{resp}", "--admin", f"127.0.0.1:{admin}"])
+                                 "--resp", f"127.0.0.1:{self.port}", "--admin", f"127.0.0.1:{admin}"])
         self._metrics = f"http://127.0.0.1:{admin}/metrics"
-        self.connection = stack.enter_context(connect(resp))
+        self.connection = stack.enter_context(connect(self.port))
         eventually(lambda: self.metrics()["weir_store_connected"] == 1, "a node that is connected to Redis")
         self.rest = b""
 
